@@ -14,7 +14,7 @@ import Values
         let port: any CommandPort = Dispatcher(log: log)
         do throws(Problem) {
             _ = try await port.attempt(
-                ScheduleDeletion(account: UUID(high: 1, low: 1), now: now), in: realm,
+                AccountChange.scheduleDeletion(UUID(high: 1, low: 1), now: now), in: realm,
                 named: naming, id: .random(), by: Origin(actor: "system", at: now))
             return nil
         } catch {
@@ -28,8 +28,8 @@ import Values
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
         #expect(try await problem(.host, in: realm, log) == .unknownHost)
         #expect(try await problem(.path, in: realm, log) == .noSuchRealm)
-        try await dispatch(CreateRealm(displayName: "Acme"), in: realm, log)
-        try await dispatch(DisableRealm(), in: realm, log)
+        try await dispatch(RealmChange.create(displayName: "Acme"), in: realm, log)
+        try await dispatch(RealmChange.disable(), in: realm, log)
         #expect(try await problem(.host, in: realm, log) == .realmClosed)
         #expect(try await problem(.path, in: realm, log) == .realmDisabled)
     }

@@ -64,7 +64,8 @@ import Values
         }
         let before = await keys()
         try await world.carryOut(
-            RotateSigningKey(next: try NewSigningKey(.pooled(.es256)), now: world.clock.next()))
+            SigningKeyChange.rotate(
+                next: try NewSigningKey(.pooled(.es256)), now: world.clock.next()))
         #expect(await keys() == before + 1)
     }
 

@@ -63,6 +63,22 @@ import Values
         }
     }
 
+    @Test func `a change behind a slow clock is decided at the time of its realm's last event`()
+        async throws
+    {
+        let log = MemoryLog()
+        try await write(to: other, log)
+        let change = Change<Versioned<Counter>, RaiseInTime.Rejection>(
+            of: counter, at: testOrigin.at
+        ) { counter, now throws(RaiseInTime.Rejection) in
+            throw .over(at: now, gatheredAt: now.adding(seconds: Int64(counter.version)))
+        }
+        await #expect(throws: RaiseInTime.Rejection.over(at: later, gatheredAt: later)) {
+            try await Dispatcher(log: log).dispatch(
+                change, in: realm, id: id(1), origin: testOrigin)
+        }
+    }
+
     @Test func `a decision behind a slow clock is recorded with the time at which it was made`()
         async throws
     {

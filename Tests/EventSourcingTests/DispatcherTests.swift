@@ -46,6 +46,14 @@ import Values
         #expect(log.calls.appends == 0)
     }
 
+    @Test func `a change is refused by what it says of the kind of claim that is taken`() {
+        let change = Change<Versioned<Counter>, RaiseCounter.Rejection>(
+            of: counter, whenTaken: .full, byKind: ["closing": .closed]
+        ) { _ in Decision() }
+        #expect(change.rejection(takenClaim: "closing") == .closed)
+        #expect(change.rejection(takenClaim: "raising") == .full)
+    }
+
     @Test func `the dispatcher checks the realm before a command decides`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)

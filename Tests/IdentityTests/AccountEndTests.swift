@@ -9,7 +9,7 @@ private let next = UUID(high: 5, low: 7)
 private let month: Int64 = 30 * 86_400
 
 @Suite struct `The deletion of an account` {
-    private let schedule = ScheduleDeletion(account: account, mail: code, now: noon)
+    private let schedule = AccountChange.scheduleDeletion(account, mail: code, now: noon)
 
     private func scheduled(after seconds: Int64 = month) -> AccountEvent {
         .deletionScheduled(due: noon.adding(seconds: seconds), mail: code)
@@ -27,7 +27,7 @@ private let month: Int64 = 30 * 86_400
         async throws
     {
         try await givenAccount(scheduled()).when(schedule).thenNothing()
-        let atOnce = ScheduleDeletion(account: account, mail: code, isAtOnce: true, now: noon)
+        let atOnce = AccountChange.scheduleDeletion(account, mail: code, isAtOnce: true, now: noon)
         try await givenAccount(scheduled()).when(atOnce)
             .then(AccountEvent.deletionScheduled(due: noon, isAdministrators: true), in: account)
     }
@@ -37,9 +37,9 @@ private let month: Int64 = 30 * 86_400
     {
         let asked = AccountEvent.deletionScheduled(
             due: noon.adding(seconds: month), mail: code, base: "https://id.example/keep")
-        let keep = KeepAccount(account: account, link: code, now: noon)
-        func order(at now: Timestamp = noon) -> ScheduleDeletion {
-            ScheduleDeletion(account: account, mail: next, isAdministrators: true, now: now)
+        let keep = AccountChange.keep(account, link: code, now: noon)
+        func order(at now: Timestamp = noon) -> AccountChange.Change<NotFound<Account>> {
+            AccountChange.scheduleDeletion(account, mail: next, isAdministrators: true, now: now)
         }
         // It is on record, comes no later than what was asked for, and the person's link is worth nothing any more.
         let later = order(at: noon.adding(seconds: 60))
@@ -50,8 +50,8 @@ private let month: Int64 = 30 * 86_400
         try await givenAccount(asked, ordered).when(keep).thenRejected(.linkOver)
         // An order that changes nothing of an administrator's own is none, and a person changes nothing of it.
         try await givenAccount(asked, ordered).when(later).thenNothing()
-        let sooner = ScheduleDeletion(
-            account: account, mail: code, keepBase: "b", now: noon.adding(seconds: -60))
+        let sooner = AccountChange.scheduleDeletion(
+            account, mail: code, keepBase: "b", now: noon.adding(seconds: -60))
         try await givenAccount(ordered).when(sooner).thenNothing()
         try await givenAccount(ordered, .deletionCancelled).when(sooner).then(
             AccountEvent.deletionScheduled(
@@ -76,7 +76,7 @@ private let month: Int64 = 30 * 86_400
     }
 
     @Test func `a deletion can be cancelled until it is carried out`() async throws {
-        let cancel = CancelDeletion(account: account)
+        let cancel = AccountChange.cancelDeletion(account)
         try await givenAccount(scheduled()).when(cancel)
             .then(AccountEvent.deletionCancelled, in: account)
         try await givenAccount().when(cancel).thenNothing()
@@ -92,10 +92,12 @@ private let month: Int64 = 30 * 86_400
         let base = "https://id.acme.example/keep-account?token="
         let asked = AccountEvent.deletionScheduled(
             due: noon.adding(seconds: month), mail: code, base: base)
-        let own = ScheduleDeletion(account: account, mail: code, keepBase: base, now: noon)
+        let own = AccountChange.scheduleDeletion(account, mail: code, keepBase: base, now: noon)
         try await givenAccount().when(own).then(asked, in: account)
-        func keep(_ link: UUID = code, after seconds: Int64 = 0) -> KeepAccount {
-            KeepAccount(account: account, link: link, now: noon.adding(seconds: seconds))
+        func keep(_ link: UUID = code, after seconds: Int64 = 0)
+            -> AccountChange.Change<AccountChange.KeepRejection>
+        {
+            AccountChange.keep(account, link: link, now: noon.adding(seconds: seconds))
         }
         try await givenAccount(asked).when(keep()).then(
             AccountEvent.deletionCancelled, in: account)
@@ -112,7 +114,7 @@ private let month: Int64 = 30 * 86_400
     }
 
     @Test func `a deletion that nobody could cancel has no link`() async throws {
-        let own = ScheduleDeletion(account: account, mail: code, keepBase: "b", now: noon)
+        let own = AccountChange.scheduleDeletion(account, mail: code, keepBase: "b", now: noon)
         try await givenRealm().given(registeredAccount(isConfirmed: false), in: account)
             .when(own).then(
                 AccountEvent.deletionScheduled(due: noon.adding(seconds: month)), in: account)
@@ -175,7 +177,7 @@ private let month: Int64 = 30 * 86_400
     }
 
     @Test func `a due account is erased once its keys are destroyed, and only once`() async throws {
-        let record = RecordErasure(account: account)
+        let record = AccountChange.recordErasure(account)
         try await givenAccount(due, .deleted(subjects: [mailbox])).when(record)
             .then(AccountEvent.erased, in: account)
         try await givenAccount(due, .deleted(subjects: [mailbox]), .erased).when(record)
@@ -224,7 +226,7 @@ private let month: Int64 = 30 * 86_400
     @Test func `opening sealed fields is recorded, each time under an id of its own`() async throws
     {
         let id = UUID(high: 9, low: 1)
-        let record = RecordDisclosure(id: id, kind: .person, accounts: [account])
+        let record = DisclosureChange.record(id, kind: .person, accounts: [account])
         let made = DisclosureEvent.made(.person, accounts: [account])
         try await given().when(record).then(made, in: id)
         try await given(made, in: id).when(record).thenRejected(.idTaken)
@@ -238,28 +240,29 @@ private let month: Int64 = 30 * 86_400
             about: .account, id: account.description, positions: 12, opened: 3, digest: "AAAA",
             reason: "Incident 4711")
         let issued = CaseFileEvent.issued(file)
-        try await given().when(IssueCaseFile(id: id, file: file)).then(issued, in: id)
-        try await given(issued, in: id).when(IssueCaseFile(id: id, file: file)).thenNothing()
+        try await given().when(DisclosureChange.issueCaseFile(id, file: file)).then(issued, in: id)
+        try await given(issued, in: id).when(DisclosureChange.issueCaseFile(id, file: file))
+            .thenNothing()
         var other = file
         other.digest = "BBBB"
-        try await given(issued, in: id).when(IssueCaseFile(id: id, file: other))
+        try await given(issued, in: id).when(DisclosureChange.issueCaseFile(id, file: other))
             .thenRejected(.idTaken)
         other.reason = "Incident\n4711"
-        try await given().when(IssueCaseFile(id: id, file: other)).thenRejected(
+        try await given().when(DisclosureChange.issueCaseFile(id, file: other)).thenRejected(
             .invalid(FieldFault("reason", .malformed)))
     }
 
     @Test func `what is opened for a reason is recorded with it, if it can be shown`() async throws
     {
         let id = UUID(high: 9, low: 1)
-        var record = RecordDisclosure(
-            id: id, kind: .person, accounts: [account], reason: "Incident 4711")
+        func record(_ reason: String) -> DisclosureChange.Change<DisclosureChange.RecordRejection> {
+            DisclosureChange.record(id, kind: .person, accounts: [account], reason: reason)
+        }
         let made = DisclosureEvent.made(.person, accounts: [account], reason: "Incident 4711")
-        try await given().when(record).then(made, in: id)
-        record.reason = "Incident\n4711"
-        try await given().when(record).thenRejected(.invalid(FieldFault("reason", .malformed)))
-        record.reason = String(repeating: "x", count: 301)
-        try await given().when(record).thenRejected(
+        try await given().when(record("Incident 4711")).then(made, in: id)
+        try await given().when(record("Incident\n4711")).thenRejected(
+            .invalid(FieldFault("reason", .malformed)))
+        try await given().when(record(String(repeating: "x", count: 301))).thenRejected(
             .invalid(FieldFault("reason", .tooLong(limit: 300))))
     }
 }

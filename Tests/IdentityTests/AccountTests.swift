@@ -66,7 +66,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
     }
 
     @Test func `an account is disabled and enabled, once each`() async throws {
-        let (disable, enable) = (DisableAccount(account: account), EnableAccount(account: account))
+        let (disable, enable) = (AccountChange.disable(account), AccountChange.enable(account))
         try await givenAccount().when(disable).then(AccountEvent.disabled(), in: account)
         try await givenAccount(.disabled()).when(disable).thenNothing()
         try await givenAccount(.disabled()).when(enable).then(AccountEvent.enabled, in: account)
@@ -76,12 +76,12 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
     }
 
     @Test func `an account's change notifies its person at a confirmed mailbox`() async throws {
-        try await givenAccount().when(DisableAccount(account: account, mail: code))
+        try await givenAccount().when(AccountChange.disable(account, mail: code))
             .then(AccountEvent.disabled(mail: code), in: account)
         try await givenAccount().when(RotateSecurityStamp(account: account, mail: code))
             .then(AccountEvent.stampRotated(mail: code), in: account)
         let unproved = givenRealm().given(registeredAccount(isConfirmed: false), in: account)
-        try await unproved.when(DisableAccount(account: account, mail: code))
+        try await unproved.when(AccountChange.disable(account, mail: code))
             .then(AccountEvent.disabled(), in: account)
         try await unproved.when(RotateSecurityStamp(account: account, mail: code))
             .then(AccountEvent.stampRotated(), in: account)
@@ -93,9 +93,10 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         "roles": ["https://api.example.org": ["editor": ["texts:write"], "reader": []]]
     ]
 
-    private func change(_ roles: [String]) -> ChangeRoles {
-        ChangeRoles(
-            account: account, roles: GivenRoles(["https://api.example.org": roles]))
+    private func change(_ roles: [String]) -> AccountChange.Change<AccountChange.GiveRolesRejection>
+    {
+        AccountChange.giveRoles(
+            account, roles: GivenRoles(["https://api.example.org": roles]))
     }
 
     @Test func `an account has the roles that were given last`() async throws {

@@ -11,7 +11,7 @@ private let claim = Claim("app", "shop")
 private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
 
 @Suite struct `Creating an app` {
-    let create = CreateApp(id: app, slug: "shop", name: "Shop")
+    let create = AppChange.create(app, slug: "shop", name: "Shop")
 
     @Test func `creating an app takes its sub-domain`() async throws {
         try await givenRealm().when(create).then(created, in: app, taking: [claim])
@@ -30,12 +30,12 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
 
     @Test(arguments: ["", "Shop", "a.b", "-a", "a_b", "a b", String(repeating: "a", count: 64)])
     func `creating an app is refused with an invalid sub-domain`(slug: String) async throws {
-        try await givenRealm().when(CreateApp(id: app, slug: slug, name: "Shop"))
+        try await givenRealm().when(AppChange.create(app, slug: slug, name: "Shop"))
             .thenRejected(.invalid(FieldFault("slug", .malformed)))
     }
 
     @Test func `creating an app is refused with an invalid name`() async throws {
-        try await givenRealm().when(CreateApp(id: app, slug: "shop", name: "\t"))
+        try await givenRealm().when(AppChange.create(app, slug: "shop", name: "\t"))
             .thenRejected(.invalid(FieldFault("name", .malformed)))
     }
 }
@@ -43,30 +43,30 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
 @Suite struct `Updating an app` {
     @Test func `updating an app changes only what differs`() async throws {
         try await givenApp().when(
-            UpdateApp(
-                id: app, slug: "store", name: "Shop",
+            AppChange.update(
+                app, slug: "store", name: "Shop",
                 settings: ["native_grants": true, "mail_from": .null])
         ).then(
             AppEvent.updated(.init(slug: "store", settings: ["native_grants": true])), in: app,
             taking: [Claim("app", "store")], releasing: [claim])
-        try await givenApp().when(UpdateApp(id: app, name: "Store"))
+        try await givenApp().when(AppChange.update(app, name: "Store"))
             .then(AppEvent.updated(.init(name: "Store")), in: app)
     }
 
     @Test func `updating an app can restore the realm's value`() async throws {
         try await givenApp()
             .given(AppEvent.updated(.init(settings: ["display_name": "Own"])), in: app)
-            .when(UpdateApp(id: app, settings: ["display_name": .null]))
+            .when(AppChange.update(app, settings: ["display_name": .null]))
             .then(AppEvent.updated(.init(settings: ["display_name": .null])), in: app)
     }
 
     @Test func `updating an app without a difference appends nothing`() async throws {
-        try await givenApp().when(UpdateApp(id: app)).thenNothing()
-        try await givenApp().when(UpdateApp(id: app, slug: "shop", name: "Shop")).thenNothing()
+        try await givenApp().when(AppChange.update(app)).thenNothing()
+        try await givenApp().when(AppChange.update(app, slug: "shop", name: "Shop")).thenNothing()
     }
 
     @Test func `updating an app needs an app in an enabled realm`() async throws {
-        let update = UpdateApp(id: app, name: "Store")
+        let update = AppChange.update(app, name: "Store")
         try await given().when(update).thenRejected(.realmNotFound)
         try await givenDisabledRealm().given(created, in: app).when(update)
             .thenRejected(.realmDisabled)
@@ -75,25 +75,27 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
     }
 
     @Test func `updating an app is refused with a taken sub-domain`() async throws {
-        try await givenApp().when(UpdateApp(id: app, slug: "store"))
+        try await givenApp().when(AppChange.update(app, slug: "store"))
             .thenRejected(.slugTaken, whenTaken: Claim("app", "store"))
     }
 
     @Test(
         arguments: [
-            (UpdateApp(id: app, slug: "A"), FieldFault("slug", .malformed)),
-            (UpdateApp(id: app, name: ""), FieldFault("name", .malformed)),
+            (AppChange.update(app, slug: "A"), FieldFault("slug", .malformed)),
+            (AppChange.update(app, name: ""), FieldFault("name", .malformed)),
             (
-                UpdateApp(id: app, settings: ["code_lifetime": 30]),
+                AppChange.update(app, settings: ["code_lifetime": 30]),
                 FieldFault("code_lifetime", .notPerApp)
             ),
-            (UpdateApp(id: app, settings: ["nothing": 1]), FieldFault("nothing", .unknown)),
+            (AppChange.update(app, settings: ["nothing": 1]), FieldFault("nothing", .unknown)),
             (
-                UpdateApp(id: app, settings: ["native_grants": 1]),
+                AppChange.update(app, settings: ["native_grants": 1]),
                 FieldFault("native_grants", .wrongType(expected: .flag))
             ),
         ])
-    func `updating an app names the field at fault`(update: UpdateApp, fault: FieldFault)
+    func `updating an app names the field at fault`(
+        update: AppChange.Change<AppChange.UpdateRejection>, fault: FieldFault
+    )
         async throws
     {
         try await givenApp().when(update).thenRejected(.invalid(fault))
@@ -103,12 +105,12 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
 @Suite struct `Deleting an app` {
     @Test func `deleting an app releases its present sub-domain`() async throws {
         try await givenApp().given(AppEvent.updated(.init(slug: "store")), in: app)
-            .when(DeleteApp(id: app))
+            .when(AppChange.delete(app))
             .then(AppEvent.deleted, in: app, releasing: [Claim("app", "store")])
     }
 
     @Test func `deleting an app needs an app in an enabled realm`() async throws {
-        let delete = DeleteApp(id: app)
+        let delete = AppChange.delete(app)
         try await given().when(delete).thenRejected(.realmNotFound)
         try await givenDisabledRealm().given(created, in: app).when(delete)
             .thenRejected(.realmDisabled)

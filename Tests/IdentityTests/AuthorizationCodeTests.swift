@@ -309,18 +309,18 @@ private let pushed = UUID(high: 23, low: 23)
     }
 
     @Test func `consenting to a client can be revoked by the same account`() async throws {
-        let take = WithdrawConsent(consent: consent, account: account)
+        let take = ConsentChange.withdraw(consent, account: account)
         let agreed = LogTesting.given(given(["openid"]), in: consent)
         let back = ConsentEvent.withdrawn(account: account, client: client)
         try await agreed.when(take).then(back, in: consent)
         try await agreed.given(back, in: consent).when(take).thenRejected(.notFound)
         try await LogTesting.given().when(take).thenRejected(.notFound)
-        try await agreed.when(WithdrawConsent(consent: consent, account: app))
+        try await agreed.when(ConsentChange.withdraw(consent, account: app))
             .thenRejected(.notFound)
     }
 
     @Test func `consenting to a pushed request grants it once`() async throws {
-        let use = UsePushedRequest(request: pushed, account: account, client: client)
+        let use = PushedRequestChange.use(pushed, account: account, client: client)
         let used = PushedRequestEvent.used(account: account, client: client)
         try await LogTesting.given().when(use).then(used, in: pushed)
         try await LogTesting.given(used, in: pushed).when(use).thenRejected(.used)

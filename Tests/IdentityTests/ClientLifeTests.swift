@@ -80,20 +80,20 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
 
 @Suite struct `Rotating a client's secret` {
     @Test func `rotating a client's secret replaces it`() async throws {
-        try await givenClient().when(RotateClientSecret(id: client, secret: try digest(2)))
+        try await givenClient().when(ClientChange.rotateSecret(client, secret: try digest(2)))
             .then(ClientEvent.secretRotated(try digest(2)), in: client)
-        try await givenClient().when(RotateClientSecret(id: client, secret: try digest(1)))
+        try await givenClient().when(ClientChange.rotateSecret(client, secret: try digest(1)))
             .thenNothing()
     }
 
     @Test func `rotating a client's secret is refused where it has none`() async throws {
         try await givenClient(nativeMetadata)
-            .when(RotateClientSecret(id: client, secret: try digest(2)))
+            .when(ClientChange.rotateSecret(client, secret: try digest(2)))
             .thenRejected(.usesNoSecret)
     }
 
     @Test func `rotating a client's secret needs a client in an enabled realm`() async throws {
-        let rotate = RotateClientSecret(id: client, secret: try digest(2))
+        let rotate = ClientChange.rotateSecret(client, secret: try digest(2))
         try await given().when(rotate).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(rotate).thenRejected(.realmDisabled)
         try await givenRealm().when(rotate).thenRejected(.notFound)
@@ -110,16 +110,16 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
 
 @Suite struct `Disabling, enabling and deleting a client` {
     @Test func `disabling a client stops it, and enabling lets it go on`() async throws {
-        try await givenClient().when(DisableClient(id: client))
+        try await givenClient().when(ClientChange.disable(client))
             .then(ClientEvent.disabled, in: client)
         try await givenClient().given(ClientEvent.disabled, in: client)
-            .when(EnableClient(id: client)).then(ClientEvent.enabled, in: client)
+            .when(ClientChange.enable(client)).then(ClientEvent.enabled, in: client)
     }
 
     @Test func `disabling, enabling or deleting a client twice appends nothing`() async throws {
         try await givenClient().given(ClientEvent.disabled, in: client)
-            .when(DisableClient(id: client)).thenNothing()
-        try await givenClient().when(EnableClient(id: client)).thenNothing()
+            .when(ClientChange.disable(client)).thenNothing()
+        try await givenClient().when(ClientChange.enable(client)).thenNothing()
     }
 
     @Test func `deleting a client releases its client id`() async throws {
@@ -135,19 +135,19 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
     @Test func `disabling, enabling and deleting a client needs a client`() async throws {
         let gone = try givenClient().given(ClientEvent.deleted, in: client)
         for scenario in [givenRealm(), gone] {
-            try await scenario.when(DisableClient(id: client)).thenRejected(.notFound)
-            try await scenario.when(EnableClient(id: client)).thenRejected(.notFound)
+            try await scenario.when(ClientChange.disable(client)).thenRejected(.notFound)
+            try await scenario.when(ClientChange.enable(client)).thenRejected(.notFound)
             try await scenario.when(DeleteClient(id: client)).thenRejected(.notFound)
         }
     }
 
     @Test func `disabling, enabling and deleting a client needs an enabled realm`() async throws {
-        try await given().when(DisableClient(id: client)).thenRejected(.realmNotFound)
-        try await given().when(EnableClient(id: client)).thenRejected(.realmNotFound)
+        try await given().when(ClientChange.disable(client)).thenRejected(.realmNotFound)
+        try await given().when(ClientChange.enable(client)).thenRejected(.realmNotFound)
         try await given().when(DeleteClient(id: client)).thenRejected(.realmNotFound)
         let disabled = givenDisabledRealm()
-        try await disabled.when(DisableClient(id: client)).thenRejected(.realmDisabled)
-        try await disabled.when(EnableClient(id: client)).thenRejected(.realmDisabled)
+        try await disabled.when(ClientChange.disable(client)).thenRejected(.realmDisabled)
+        try await disabled.when(ClientChange.enable(client)).thenRejected(.realmDisabled)
         try await disabled.when(DeleteClient(id: client)).thenRejected(.realmDisabled)
     }
 
@@ -157,15 +157,15 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
             let read = try await givenRealm().when(command).read
             #expect(read.contains(Realm.stream))
         }
-        try await check(SetRealmSettings([:]))
-        try await check(CreateApp(id: app, slug: "a", name: "A"))
-        try await check(UpdateApp(id: app))
-        try await check(DeleteApp(id: app))
+        try await check(RealmChange.setSettings([:]))
+        try await check(AppChange.create(app, slug: "a", name: "A"))
+        try await check(AppChange.update(app))
+        try await check(AppChange.delete(app))
         try await check(RegisterClient(id: client, clientID: "web", metadata: [:]))
         try await check(UpdateClient(id: client, metadata: [:]))
-        try await check(RotateClientSecret(id: client, secret: try digest(1)))
-        try await check(DisableClient(id: client))
-        try await check(EnableClient(id: client))
+        try await check(ClientChange.rotateSecret(client, secret: try digest(1)))
+        try await check(ClientChange.disable(client))
+        try await check(ClientChange.enable(client))
         try await check(DeleteClient(id: client))
     }
 }
@@ -177,9 +177,9 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
         clientID: "web", app: nil, from: SignInPlace())
 
     @Test func `a failed client authentication is recorded under an id of its own`() async throws {
-        try await givenClient().when(RecordRefusedClient(attempt: attempt, refused))
+        try await givenClient().when(ClientChange.recordRefusal(attempt, refused))
             .then(SessionEvent.refused(refused), in: attempt)
         try await givenClient().given(SessionEvent.refused(refused), in: attempt)
-            .when(RecordRefusedClient(attempt: attempt, refused)).thenRejected(.idTaken)
+            .when(ClientChange.recordRefusal(attempt, refused)).thenRejected(.idTaken)
     }
 }

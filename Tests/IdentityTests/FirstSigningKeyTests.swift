@@ -4,7 +4,7 @@ import LogTesting
 import Testing
 
 @Suite struct `The first signing key` {
-    private let add = AddFirstSigningKey(first: signingKey("a"))
+    private let add = SigningKeyChange.addFirst(first: signingKey("a"))
 
     @Test func `a realm's first signing key signs at once`() async throws {
         var decision = Decision(

@@ -17,8 +17,10 @@ import Values
         .assigned(host: "login.example.org", realm: realm)
     }
 
-    func assign(_ realm: RealmID, _ name: String = "login.example.org") -> AssignHost {
-        AssignHost(id: host, host: name, realm: realm)
+    func assign(_ realm: RealmID, _ name: String = "login.example.org")
+        -> HostChange.Change<HostChange.AssignRejection>
+    {
+        HostChange.assign(host, host: name, realm: realm)
     }
 
     let claim = Claim("host", "login.example.org")
@@ -74,13 +76,13 @@ import Values
     }
 
     @Test func `assigning a host ends with its release`() async throws {
-        try await given(assigned(acme), in: host).when(ReleaseHost(id: host))
+        try await given(assigned(acme), in: host).when(HostChange.release(host))
             .then(HostEvent.released, in: host, releasing: [claim])
     }
 
     @Test func `releasing a host twice appends nothing`() async throws {
-        try await given().when(ReleaseHost(id: host)).thenRejected(.notFound)
-        try await given(assigned(acme), HostEvent.released, in: host).when(ReleaseHost(id: host))
+        try await given().when(HostChange.release(host)).thenRejected(.notFound)
+        try await given(assigned(acme), HostEvent.released, in: host).when(HostChange.release(host))
             .thenRejected(.notFound)
     }
 }

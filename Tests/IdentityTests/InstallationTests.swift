@@ -11,7 +11,7 @@ let madeAt = Timestamp(microseconds: 0x019B_0000_0000 * 1_000)
 private let said: JSONObject = [
     "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
 ]
-private let clientID = RegisterInstallation.clientID(of: installation)
+private let clientID = Installation.clientID(of: installation)
 private let nameClaim = Claim("installation_name", "Phone")
 
 func flagshipRealm() -> Scenario {
@@ -22,8 +22,8 @@ func flagshipRealm() -> Scenario {
 /// As its own command registers it.
 func registeredInstallation(_ more: JSONObject = [:]) async throws -> ClientEvent {
     let verdict = try await flagshipRealm().when(
-        RegisterInstallation(
-            id: installation, metadata: said.merging(more) { $1 }, secret: try digest(1)))
+        InstallationChange.register(
+            installation, metadata: said.merging(more) { $1 }, secret: try digest(1)))
     let decision = try verdict.result.get()
     let event = try #require(decision.events.first)
     return try #require(ClientEvent(name: event.name, fields: event.open))
@@ -37,9 +37,11 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
 }
 
 @Suite struct `An installation` {
-    private func register(_ change: JSONObject = [:]) throws -> RegisterInstallation {
-        RegisterInstallation(
-            id: installation, metadata: said.merging(change) { $1 }, secret: try digest(1))
+    private func register(_ change: JSONObject = [:]) throws
+        -> InstallationChange.Change<InstallationChange.RegisterRejection>
+    {
+        InstallationChange.register(
+            installation, metadata: said.merging(change) { $1 }, secret: try digest(1))
     }
 
     @Test func `an installation registers under a distinct name`() async throws {
@@ -82,16 +84,16 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
 
     @Test func `an installation updates its own metadata`() async throws {
         func update(
-            _ change: JSONObject, rotation: UpdateInstallation.SecretRotation? = nil,
+            _ change: JSONObject, rotation: InstallationChange.SecretRotation? = nil,
             at now: Timestamp = madeAt
-        ) -> UpdateInstallation {
-            UpdateInstallation(
-                id: installation, metadata: said.merging(change) { $1 }, rotation: rotation,
+        ) -> InstallationChange.Change<InstallationChange.UpdateRejection> {
+            InstallationChange.update(
+                installation, metadata: said.merging(change) { $1 }, rotation: rotation,
                 now: now)
         }
         let there = try await givenInstallation()
         try await there.when(update([:])).thenNothing()
-        let rotation = UpdateInstallation.SecretRotation(
+        let rotation = InstallationChange.SecretRotation(
             replaced: try digest(1), secret: try digest(2))
         try await there.when(update([:], rotation: rotation))
             .then(ClientEvent.secretRotated(try digest(2)), in: installation)
@@ -119,12 +121,12 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
 
     @Test func `an installation that is not admitted within an hour is forgotten`() async throws {
         let over = madeAt.adding(seconds: 3_600)
-        let forget = ForgetInstallation(id: installation, now: over)
+        let forget = InstallationChange.forget(installation, now: over)
         try await givenInstallation().when(forget).then(
             ClientEvent.deleted, in: installation,
             releasing: [Claim("client_id", clientID), nameClaim])
         try await givenInstallation().when(
-            ForgetInstallation(id: installation, now: over.adding(seconds: -1))
+            InstallationChange.forget(installation, now: over.adding(seconds: -1))
         ).thenRejected(.notLapsed)
         try await givenInstallation(.adopted(atOnboarding: false)).when(forget)
             .thenRejected(.notLapsed)
@@ -239,7 +241,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         async throws
     {
         let now = madeAt.adding(seconds: 60)
-        let revoke = RevokeCertification(installation: installation, now: now)
+        let revoke = InstallationChange.revokeCertification(installation, now: now)
         let certified = try await givenInstallation(
             .adopted(atOnboarding: false),
             .certified(.appAttest, at: madeAt, attestation: challenge))
@@ -251,9 +253,11 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         try await flagshipRealm().when(revoke).thenRejected(.notFound)
         try await given().when(revoke).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(revoke).thenRejected(.realmDisabled)
-        func update(_ change: JSONObject) -> UpdateInstallation {
-            UpdateInstallation(
-                id: installation, metadata: said.merging(change) { $1 }, now: now)
+        func update(_ change: JSONObject)
+            -> InstallationChange.Change<InstallationChange.UpdateRejection>
+        {
+            InstallationChange.update(
+                installation, metadata: said.merging(change) { $1 }, now: now)
         }
         let changed = try await certified.when(update(["software_id": "other"])).result.get()
         #expect(changed.events.map(\.name) == ["client.updated", "client.certification_revoked"])
@@ -301,8 +305,8 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
     }
 
     @Test func `a Google verdict is read only where all its keys are configured`() async throws {
-        func set(_ keys: [String]) -> SetIntegrityKeys {
-            SetIntegrityKeys(verification: ["keys": []], decryption: keys)
+        func set(_ keys: [String]) -> IntegrityKeysChange.Change<IntegrityKeysChange.SetRejection> {
+            IntegrityKeysChange.set(verification: ["keys": []], decryption: keys)
         }
         let key = Base64.encode(Array(repeating: 255, count: 32))
         try await givenRealm().when(set([key])).then(

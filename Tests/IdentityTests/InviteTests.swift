@@ -62,7 +62,9 @@ private func created(
 }
 
 @Suite struct `Revoking an invite` {
-    func revoke(as app: UUID? = nil) -> RevokeInvite { RevokeInvite(invite: invite, app: app) }
+    func revoke(as app: UUID? = nil) -> InviteChange.Change<InviteChange.RevokeRejection> {
+        InviteChange.revoke(invite, app: app)
+    }
 
     @Test func `revoking an invite is possible until it is used`() async throws {
         let realm = givenRealm().given(created(app: app), in: invite)

@@ -118,8 +118,10 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
             .when(lapse()).thenNothing()
     }
 
-    private func record(_ outcome: RecordLogoutNotice.Outcome) -> RecordLogoutNotice {
-        RecordLogoutNotice(notice: notice, outcome: outcome, now: noon)
+    private func record(_ outcome: LogoutNoticeChange.Outcome)
+        -> LogoutNoticeChange.Change<LogoutNoticeChange.RecordRejection>
+    {
+        LogoutNoticeChange.record(notice, outcome: outcome, now: noon)
     }
 
     @Test func `a logout notice is tried for some hours, and no more once delivered`() async throws

@@ -87,7 +87,7 @@ import Values
     @Test func `a mail that is refused for good can be queued again`() async throws {
         let failed = MailEvent.failed(attempt: 1, code: 550)
         try await given().when(record(.refusedForGood(code: 550))).then(failed, in: code)
-        let requeue = RequeueMail(mail: code)
+        let requeue = MailChange.requeue(code)
         try await given(failed, in: code).when(requeue).then(MailEvent.requeued, in: code)
         try await given(failed, MailEvent.requeued, in: code).when(record(.taken()))
             .then(MailEvent.sent(attempt: 1), in: code)

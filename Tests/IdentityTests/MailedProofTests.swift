@@ -92,8 +92,8 @@ extension MailedProof {
                 InviteOwner(base: ProofWorld.base, mail: world.name(), token: world.name()))
         case .keepLink:
             happened = try await world.run(
-                ScheduleDeletion(
-                    account: Owned.owner, mail: name, keepBase: ProofWorld.base, now: now))
+                AccountChange.scheduleDeletion(
+                    Owned.owner, mail: name, keepBase: ProofWorld.base, now: now))
         case .vouchedCode:
             happened = try await world.run(VouchForMailbox(code: name, now: now))
         case .trustedBrowser:
@@ -192,7 +192,7 @@ extension MailedProof {
             ).contains("owner.onboarded")
         case .keepLink:
             return try await world.run(
-                KeepAccount(account: Owned.owner, link: issued.name, now: now)
+                AccountChange.keep(Owned.owner, link: issued.name, now: now)
             ).contains("account.deletion_cancelled")
         case .trustedBrowser:
             var proof = OwnerPassphraseProof(

@@ -225,7 +225,7 @@ private func request(
     }
 
     @Test func `a notification that failed can be queued again`() async throws {
-        let requeue = RequeueNotification(notification: notification)
+        let requeue = NotificationChange.requeue(notification)
         let failed = NotificationEvent.failed(attempt: 1, .notTaken, code: 404)
         try await waiting().given(failed, in: notification).when(requeue)
             .then(NotificationEvent.requeued, in: notification)
@@ -237,13 +237,13 @@ private func request(
 }
 
 @Suite struct `An app's notification categories` {
-    private func register(_ said: JSON) throws -> RegisterInstallation {
-        RegisterInstallation(
-            id: installation,
-            metadata: [
-                "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
-                "notification_platform": "APNS", "notifications": said,
-            ], secret: try digest(1))
+    private typealias Register = InstallationChange.Change<InstallationChange.RegisterRejection>
+    private func register(_ said: JSON) throws -> Register {
+        let metadata: JSONObject = [
+            "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
+            "notification_platform": "APNS", "notifications": said,
+        ]
+        return InstallationChange.register(installation, metadata: metadata, secret: try digest(1))
     }
 
     @Test func `an app's notification categories are kept as declared`() async throws {
@@ -317,7 +317,7 @@ private func request(
     }
 
     @Test func `a device token is removed with its app where the provider says so`() async throws {
-        let id = RegisterInstallation.clientID(of: installation)
+        let id = Installation.clientID(of: installation)
         try await device().when(drop("t1", .installationGoes)).then(
             ClientEvent.deleted, in: installation,
             releasing: [Claim("client_id", id), Claim("installation_name", "Phone")])
@@ -343,19 +343,19 @@ private func request(
 
     @Test func `a push provider is set with a key and removed`() async throws {
         for provider in [PushProvider.firebase(firebase), .apple(apple)] {
-            try await givenRealm().when(SetPushProvider(provider))
+            try await givenRealm().when(PushProviderChange.set(provider))
                 .then(PushProviderEvent.set(provider), in: PushProviders.stream)
         }
         let set = given(PushProviderEvent.set(.apple(apple)), in: PushProviders.stream).given(
             RealmEvent.created(displayName: "Acme"), in: Realm.stream)
-        try await set.when(RemovePushProvider(.apple))
+        try await set.when(PushProviderChange.remove(.apple))
             .then(PushProviderEvent.removed(.apple), in: PushProviders.stream)
-        try await set.when(RemovePushProvider(.firebase)).thenRejected(.notSet)
-        try await given().when(RemovePushProvider(.apple)).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(RemovePushProvider(.apple))
+        try await set.when(PushProviderChange.remove(.firebase)).thenRejected(.notSet)
+        try await given().when(PushProviderChange.remove(.apple)).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(PushProviderChange.remove(.apple))
             .thenRejected(.realmDisabled)
-        try await given().when(SetPushProvider(.apple(apple))).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(SetPushProvider(.apple(apple)))
+        try await given().when(PushProviderChange.set(.apple(apple))).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(PushProviderChange.set(.apple(apple)))
             .thenRejected(.realmDisabled)
     }
 
@@ -374,7 +374,7 @@ private func request(
         ) async throws {
             var provider = firebase
             change(&provider)
-            try await givenRealm().when(SetPushProvider(.firebase(provider)))
+            try await givenRealm().when(PushProviderChange.set(.firebase(provider)))
                 .thenRejected(.invalid(FieldFault(field, reason)))
         }
         try await refused({ $0.project = "a/../b" }, "project_id", .malformed)
@@ -390,11 +390,11 @@ private func request(
         try await refused({ $0.tokenAddress = "ftp://a.example/" }, "token_uri", .unsafeScheme)
         var other = apple
         other.topic = "io.example\r\napns-priority: 10"
-        try await givenRealm().when(SetPushProvider(.apple(other)))
+        try await givenRealm().when(PushProviderChange.set(.apple(other)))
             .thenRejected(.invalid(FieldFault("topic", .malformed)))
         other = apple
         other.team = String(repeating: "T", count: 21)
-        try await givenRealm().when(SetPushProvider(.apple(other)))
+        try await givenRealm().when(PushProviderChange.set(.apple(other)))
             .thenRejected(.invalid(FieldFault("team_id", .tooLong(limit: 20))))
     }
 }

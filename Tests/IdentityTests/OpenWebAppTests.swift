@@ -26,7 +26,7 @@ private func givenOpener(
     }
     var terms = SessionTerms(
         account: Owned.owner, stamp: 0, client: installation,
-        clientID: RegisterInstallation.clientID(of: installation), app: nil, scope: scope,
+        clientID: Installation.clientID(of: installation), app: nil, scope: scope,
         resources: [], factors: [.passphrase], openedAt: madeAt,
         expiresAt: madeAt.adding(seconds: 100_000), isOffline: true, method: .flagship)
     terms.issuer = nil
@@ -43,7 +43,7 @@ private func open(_ browser: Bool = true) throws -> OpenWebApp {
 private func given(_ lifetime: Int64) -> SessionTerms {
     var terms = SessionTerms(
         account: Owned.owner, stamp: 0, client: installation,
-        clientID: RegisterInstallation.clientID(of: installation), app: nil, scope: ["files"],
+        clientID: Installation.clientID(of: installation), app: nil, scope: ["files"],
         resources: [], factors: [.passphrase], openedAt: now,
         expiresAt: now.adding(seconds: lifetime), isOffline: false, method: .flagship)
     terms.authenticatedAt = madeAt

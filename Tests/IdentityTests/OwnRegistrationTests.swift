@@ -22,9 +22,9 @@ private func realm(_ posture: String? = nil) -> Scenario {
 @Suite struct `Creating a registration token` {
     private func create(
         label: String = "Partners", uses: Int64 = 1, scope: String = "", days: Int64 = 7
-    ) -> CreateRegistrationToken {
-        CreateRegistrationToken(
-            id: token, label: label, uses: uses, scope: scope, days: days, now: noon)
+    ) -> RegistrationTokenChange.Change<RegistrationTokenChange.CreateRejection> {
+        RegistrationTokenChange.create(
+            token, label: label, uses: uses, scope: scope, days: days, now: noon)
     }
 
     @Test func `creating a registration token sets its purpose, its uses and its scopes`()
@@ -43,17 +43,22 @@ private func realm(_ posture: String? = nil) -> Scenario {
         try await givenDisabledRealm().when(create()).thenRejected(.realmDisabled)
         try await givenRealm().given(RegistrationTokenEvent.created(terms()), in: token)
             .when(create()).thenRejected(.idTaken)
-        let wrong: [(CreateRegistrationToken, FieldFault)] = [
-            (create(label: ""), FieldFault("label", .malformed)),
-            (create(uses: 0), FieldFault("uses", .outOfRange(lowest: 1, highest: 10_000))),
-            (create(uses: .max), FieldFault("uses", .outOfRange(lowest: 1, highest: 10_000))),
-            (create(scope: "a a"), FieldFault("scope", .malformed)),
-            (create(scope: "\"a"), FieldFault("scope", .malformed)),
-            (
-                create(days: 366),
-                FieldFault("expires_in_days", .outOfRange(lowest: 1, highest: 365))
-            ),
-        ]
+        let wrong:
+            [(RegistrationTokenChange.Change<RegistrationTokenChange.CreateRejection>, FieldFault)] =
+                [
+                    (create(label: ""), FieldFault("label", .malformed)),
+                    (create(uses: 0), FieldFault("uses", .outOfRange(lowest: 1, highest: 10_000))),
+                    (
+                        create(uses: .max),
+                        FieldFault("uses", .outOfRange(lowest: 1, highest: 10_000))
+                    ),
+                    (create(scope: "a a"), FieldFault("scope", .malformed)),
+                    (create(scope: "\"a"), FieldFault("scope", .malformed)),
+                    (
+                        create(days: 366),
+                        FieldFault("expires_in_days", .outOfRange(lowest: 1, highest: 365))
+                    ),
+                ]
         for (command, fault) in wrong {
             try await givenRealm().when(command).thenRejected(.invalid(fault))
         }
@@ -61,7 +66,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
 }
 
 @Suite struct `Revoking a registration token` {
-    private let revoke = RevokeRegistrationToken(id: token)
+    private let revoke = RegistrationTokenChange.revoke(token)
 
     @Test func `revoking a registration token ends it, once`() async throws {
         let made = givenRealm().given(RegistrationTokenEvent.created(terms()), in: token)
@@ -290,11 +295,11 @@ private func realm(_ posture: String? = nil) -> Scenario {
 }
 
 @Suite struct `Issuers that a realm trusts` {
-    private func set(_ value: JSON) -> SetRealmSettings {
-        SetRealmSettings(["software_statement_issuers": value])
+    private func set(_ value: JSON) -> RealmChange.Change<RealmChange.SetSettingsRejection> {
+        RealmChange.setSettings(["software_statement_issuers": value])
     }
 
-    private func refused(_ reason: FieldFault.Reason) -> SetRealmSettings.Rejection {
+    private func refused(_ reason: FieldFault.Reason) -> RealmChange.SetSettingsRejection {
         .invalid(FieldFault("software_statement_issuers", reason))
     }
 

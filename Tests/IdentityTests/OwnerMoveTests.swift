@@ -126,11 +126,11 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
     }
 
     @Test func `an owner who cancels a move does not move by its link`() async throws {
-        try await waiting().when(CancelOwnerMove()).then(
+        try await waiting().when(OwnerChange.cancelMove()).then(
             OwnerEvent.moveEnded(code: moveLink), in: Owner.stream)
-        try await givenOwner().when(CancelOwnerMove()).thenNothing()
-        try await given().when(CancelOwnerMove()).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(CancelOwnerMove()).thenRejected(.realmDisabled)
+        try await givenOwner().when(OwnerChange.cancelMove()).thenNothing()
+        try await given().when(OwnerChange.cancelMove()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(OwnerChange.cancelMove()).thenRejected(.realmDisabled)
     }
 }
 
@@ -205,9 +205,10 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
 
 @Suite struct `Agreeing to the terms` {
     @Test func `agreeing to the terms is recorded for an owner alone`() async throws {
-        try await givenOwner().when(SignTerms()).then(OwnerEvent.termsSigned, in: Owner.stream)
-        try await givenRealm().when(SignTerms()).thenRejected(.noOwner)
-        try await given().when(SignTerms()).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(SignTerms()).thenRejected(.realmDisabled)
+        try await givenOwner().when(OwnerChange.signTerms()).then(
+            OwnerEvent.termsSigned, in: Owner.stream)
+        try await givenRealm().when(OwnerChange.signTerms()).thenRejected(.noOwner)
+        try await given().when(OwnerChange.signTerms()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(OwnerChange.signTerms()).thenRejected(.realmDisabled)
     }
 }

@@ -115,8 +115,10 @@ func givenPasskeyRealm(
 }
 
 @Suite struct `Naming a passkey` {
-    func rename(_ name: String = "Phone", of other: UUID = account) -> RenamePasskey {
-        RenamePasskey(passkey: passkey, account: other, name: name)
+    func rename(_ name: String = "Phone", of other: UUID = account)
+        -> PasskeyChange.Change<PasskeyChange.RenameRejection>
+    {
+        PasskeyChange.rename(passkey, account: other, name: name)
     }
 
     @Test func `naming a passkey seals the name as personal`() async throws {

@@ -149,8 +149,10 @@ private func code(
 }
 
 @Suite struct `Delivery receipts` {
-    private func record(_ receipt: MessageReceipt, of mail: UUID = code) -> RecordReceipt {
-        RecordReceipt(mail: mail, channel: .sms, receipt: receipt)
+    private func record(_ receipt: MessageReceipt, of mail: UUID = code)
+        -> MailChange.Change<MailChange.RecordReceiptRejection>
+    {
+        MailChange.recordReceipt(mail, channel: .sms, receipt: receipt)
     }
 
     private let begun = given(MailEvent.begun(attempt: 1), MailEvent.sent(attempt: 1), in: code)
@@ -184,7 +186,7 @@ private func code(
                 mail.apply(event)
             }
             #expect(mail.status == .sent && mail.attempts == 1)
-            try await begun.given(receipt, in: code).when(RequeueMail(mail: code))
+            try await begun.given(receipt, in: code).when(MailChange.requeue(code))
                 .thenRejected(.notFailed)
         }
     }
@@ -200,13 +202,13 @@ private func code(
 
     @Test func `a gateway is set for a channel, and removed`() async throws {
         let set = MessageGatewayEvent.set(.sms, Self.twilio)
-        try await givenRealm().when(SetMessageGateway(.sms, Self.twilio))
+        try await givenRealm().when(MessageGatewayChange.set(.sms, Self.twilio))
             .then(set, in: MessageGateways.stream)
         try await givenRealm().given(set, in: MessageGateways.stream)
-            .when(RemoveMessageGateway(.sms))
+            .when(MessageGatewayChange.remove(.sms))
             .then(MessageGatewayEvent.removed(.sms), in: MessageGateways.stream)
-        try await givenRealm().when(RemoveMessageGateway(.sms)).thenRejected(.notSet)
-        try await givenRealm().when(SetMessageGateway(.whatsapp, Self.cloud))
+        try await givenRealm().when(MessageGatewayChange.remove(.sms)).thenRejected(.notSet)
+        try await givenRealm().when(MessageGatewayChange.set(.whatsapp, Self.cloud))
             .then(MessageGatewayEvent.set(.whatsapp, Self.cloud), in: MessageGateways.stream)
     }
 
@@ -228,7 +230,7 @@ private func code(
         for (field, reason, channel, change) in faults {
             var gateway = Self.twilio
             change(&gateway)
-            try await givenRealm().when(SetMessageGateway(channel, gateway))
+            try await givenRealm().when(MessageGatewayChange.set(channel, gateway))
                 .thenRejected(.invalid(FieldFault(field, reason)))
         }
         for (field, change) in [
@@ -237,10 +239,10 @@ private func code(
         ] as [(String, (inout MessageGateway) -> Void)] {
             var gateway = Self.cloud
             change(&gateway)
-            try await givenRealm().when(SetMessageGateway(.whatsapp, gateway))
+            try await givenRealm().when(MessageGatewayChange.set(.whatsapp, gateway))
                 .thenRejected(.invalid(FieldFault(field, .malformed)))
         }
-        try await givenRealm().when(SetMessageGateway(.sms, Self.cloud))
+        try await givenRealm().when(MessageGatewayChange.set(.sms, Self.cloud))
             .thenRejected(.invalid(FieldFault("channel", .unsupported)))
     }
 }

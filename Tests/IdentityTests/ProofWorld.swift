@@ -165,24 +165,25 @@ extension ProofWorld {
                     isConfirmed: true))
         case .loggedOut: return try await happens(RotateSecurityStamp(account: owner))
         case .disabled:
-            let isDone = try await happens(DisableAccount(account: owner))
-            try await run(EnableAccount(account: owner))
+            let isDone = try await happens(AccountChange.disable(owner))
+            try await run(AccountChange.enable(owner))
             return isDone
         case .deletion:
-            let isDone = try await happens(ScheduleDeletion(account: owner, now: now))
-            try await run(CancelDeletion(account: owner))
+            let isDone = try await happens(AccountChange.scheduleDeletion(owner, now: now))
+            try await run(AccountChange.cancelDeletion(owner))
             return isDone
         case .deleted:
-            try await run(ScheduleDeletion(account: owner, isAtOnce: true, now: now))
+            try await run(AccountChange.scheduleDeletion(owner, isAtOnce: true, now: now))
             return try await happens(
                 DeleteAccount(
                     account: owner, next: NextSubjects(mailbox: name(), phone: name()), now: now))
         case .passphraseSet, .passphraseRemoved, .passphraseReset, .passphraseRestored,
             .passphraseChanged:
             return try await changePassphrase(end)
-        case .joiningClosed: return try await happens(SetRealmSettings(["registration": "off"]))
+        case .joiningClosed:
+            return try await happens(RealmChange.setSettings(["registration": "off"]))
         case .joiningByInvite:
-            return try await happens(SetRealmSettings(["registration": "invite_code"]))
+            return try await happens(RealmChange.setSettings(["registration": "invite_code"]))
         }
     }
 

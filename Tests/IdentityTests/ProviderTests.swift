@@ -27,29 +27,31 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
 }
 
 @Suite struct `A provider of a realm` {
-    private func changed(_ change: (inout Provider) -> Void) -> ConfigureProvider {
+    private func changed(_ change: (inout Provider) -> Void)
+        -> ProviderChange.Change<ProviderChange.ConfigureRejection>
+    {
         var provider = corporate
         change(&provider)
-        return ConfigureProvider(provider)
+        return ProviderChange.configure(provider)
     }
 
     @Test func `a provider of a realm can be configured, changed and removed`() async throws {
         let there = withProvider(givenRealm())
-        try await givenRealm().when(ConfigureProvider(corporate)).then(
+        try await givenRealm().when(ProviderChange.configure(corporate)).then(
             ProviderEvent.configured(corporate), in: Providers.stream)
-        try await there.when(ConfigureProvider(corporate)).thenNothing()
+        try await there.when(ProviderChange.configure(corporate)).thenNothing()
         // The secret stays where none is said, for the same client alone.
         try await there.when(changed { $0.secret = nil }).thenNothing()
         var moved = corporate
         moved.issuer = "https://evil.example"
         moved.secret = nil
-        try await there.when(ConfigureProvider(moved)).then(
+        try await there.when(ProviderChange.configure(moved)).then(
             ProviderEvent.configured(moved), in: Providers.stream)
-        try await there.when(RemoveProvider("corporate")).then(
+        try await there.when(ProviderChange.remove("corporate")).then(
             ProviderEvent.removed("corporate"), in: Providers.stream)
-        try await givenRealm().when(RemoveProvider("corporate")).thenRejected(.notFound)
-        try await given().when(RemoveProvider("a")).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(RemoveProvider("a")).thenRejected(.realmDisabled)
+        try await givenRealm().when(ProviderChange.remove("corporate")).thenRejected(.notFound)
+        try await given().when(ProviderChange.remove("a")).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(ProviderChange.remove("a")).thenRejected(.realmDisabled)
     }
 
     @Test func `an invalid provider is refused`() async throws {
@@ -74,9 +76,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             provider.slug = "p\(number)"
             full = full.given(ProviderEvent.configured(provider), in: Providers.stream)
         }
-        try await full.when(ConfigureProvider(corporate)).thenRejected(.tooMany(limit: 20))
-        try await given().when(ConfigureProvider(corporate)).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(ConfigureProvider(corporate))
+        try await full.when(ProviderChange.configure(corporate)).thenRejected(.tooMany(limit: 20))
+        try await given().when(ProviderChange.configure(corporate)).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(ProviderChange.configure(corporate))
             .thenRejected(.realmDisabled)
     }
 }
@@ -239,13 +241,12 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
     @Test func `a delegated code is used up once`() async throws {
         let there = givenRealm().given(DelegatedCodeEvent.issued(terms), in: delegatedCode)
         let used = DelegatedCodeEvent.used(installation: .zero)
-        try await there.when(UseDelegatedCode(delegatedCode)).then(used, in: delegatedCode)
-        try await there.given(used, in: delegatedCode).when(UseDelegatedCode(delegatedCode))
-            .thenRejected(.codeOver)
-        try await givenRealm().when(UseDelegatedCode(delegatedCode)).thenRejected(.codeOver)
-        try await given().when(UseDelegatedCode(delegatedCode)).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(UseDelegatedCode(delegatedCode)).thenRejected(
-            .realmDisabled)
+        let use = ProviderChange.useDelegatedCode(delegatedCode)
+        try await there.when(use).then(used, in: delegatedCode)
+        try await there.given(used, in: delegatedCode).when(use).thenRejected(.codeOver)
+        try await givenRealm().when(use).thenRejected(.codeOver)
+        try await given().when(use).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(use).thenRejected(.realmDisabled)
     }
 
     private func signIn(

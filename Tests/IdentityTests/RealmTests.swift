@@ -6,12 +6,13 @@ import Testing
 
 @Suite struct `Creating a realm` {
     @Test func `creating a realm enables it`() async throws {
-        try await given().when(CreateRealm(displayName: "Acme"))
+        try await given().when(RealmChange.create(displayName: "Acme"))
             .then(RealmEvent.created(displayName: "Acme"), in: Realm.stream)
     }
 
     @Test func `creating a realm that exists is refused`() async throws {
-        try await givenRealm().when(CreateRealm(displayName: "Acme")).thenRejected(.alreadyExists)
+        try await givenRealm().when(RealmChange.create(displayName: "Acme")).thenRejected(
+            .alreadyExists)
     }
 
     @Test(
@@ -23,28 +24,29 @@ import Testing
     func `creating a realm is refused with an invalid name`(name: String, reason: FieldFault.Reason)
         async throws
     {
-        try await given().when(CreateRealm(displayName: name))
+        try await given().when(RealmChange.create(displayName: name))
             .thenRejected(.invalid(FieldFault("display_name", reason)))
     }
 }
 
 @Suite struct `Disabling and enabling a realm` {
     @Test func `disabling a realm closes it, and enabling opens it`() async throws {
-        try await givenRealm().when(DisableRealm()).then(RealmEvent.disabled, in: Realm.stream)
-        try await givenDisabledRealm().when(EnableRealm())
+        try await givenRealm().when(RealmChange.disable()).then(
+            RealmEvent.disabled, in: Realm.stream)
+        try await givenDisabledRealm().when(RealmChange.enable())
             .then(RealmEvent.enabled, in: Realm.stream)
         try await givenDisabledRealm().given(RealmEvent.enabled, in: Realm.stream)
-            .when(DisableRealm()).then(RealmEvent.disabled, in: Realm.stream)
+            .when(RealmChange.disable()).then(RealmEvent.disabled, in: Realm.stream)
     }
 
     @Test func `disabling or enabling a realm twice appends nothing`() async throws {
-        try await givenDisabledRealm().when(DisableRealm()).thenNothing()
-        try await givenRealm().when(EnableRealm()).thenNothing()
+        try await givenDisabledRealm().when(RealmChange.disable()).thenNothing()
+        try await givenRealm().when(RealmChange.enable()).thenNothing()
     }
 
     @Test func `disabling and enabling a realm needs a realm`() async throws {
-        try await given().when(DisableRealm()).thenRejected(.notFound)
-        try await given().when(EnableRealm()).thenRejected(.notFound)
+        try await given().when(RealmChange.disable()).thenRejected(.notFound)
+        try await given().when(RealmChange.enable()).thenRejected(.notFound)
     }
 }
 
@@ -52,24 +54,25 @@ import Testing
     @Test func `setting a realm's settings changes only what differs`() async throws {
         let changed = RealmEvent.settingsChanged(["native_grants": true, "otp_attempts": 5])
         try await givenRealm().when(
-            SetRealmSettings([
+            RealmChange.setSettings([
                 "native_grants": true, "otp_attempts": 5, "display_name": "Acme",
                 "mail_from": .null,
             ])
         ).then(changed, in: Realm.stream)
         try await givenRealm().given(changed, in: Realm.stream)
-            .when(SetRealmSettings(["native_grants": .null, "otp_attempts": 5]))
+            .when(RealmChange.setSettings(["native_grants": .null, "otp_attempts": 5]))
             .then(RealmEvent.settingsChanged(["native_grants": .null]), in: Realm.stream)
     }
 
     @Test func `setting a realm's settings without a difference appends nothing`() async throws {
-        try await givenRealm().when(SetRealmSettings([:])).thenNothing()
-        try await givenRealm().when(SetRealmSettings(["display_name": "Acme"])).thenNothing()
+        try await givenRealm().when(RealmChange.setSettings([:])).thenNothing()
+        try await givenRealm().when(RealmChange.setSettings(["display_name": "Acme"])).thenNothing()
     }
 
     @Test func `setting a realm's settings needs an enabled realm`() async throws {
-        try await given().when(SetRealmSettings(["native_grants": true])).thenRejected(.notFound)
-        try await givenDisabledRealm().when(SetRealmSettings(["native_grants": true]))
+        try await given().when(RealmChange.setSettings(["native_grants": true])).thenRejected(
+            .notFound)
+        try await givenDisabledRealm().when(RealmChange.setSettings(["native_grants": true]))
             .thenRejected(.disabled)
     }
 
@@ -133,8 +136,10 @@ import Testing
     func `setting a realm's settings names the field at fault`(
         name: String, value: JSON, reason: FieldFault.Reason
     ) async throws {
-        try await givenRealm().when(SetRealmSettings([name: value, "mail_from_name": "Acme"]))
-            .thenRejected(.invalid(FieldFault(name, reason)))
+        try await givenRealm().when(
+            RealmChange.setSettings([name: value, "mail_from_name": "Acme"])
+        )
+        .thenRejected(.invalid(FieldFault(name, reason)))
     }
 
     @Test(
@@ -148,7 +153,7 @@ import Testing
             ),
         ] as [(String, JSON)])
     func `setting a realm's settings takes valid values`(name: String, value: JSON) async throws {
-        try await givenRealm().when(SetRealmSettings([name: value]))
+        try await givenRealm().when(RealmChange.setSettings([name: value]))
             .then(RealmEvent.settingsChanged([name: value]), in: Realm.stream)
     }
 }
@@ -181,12 +186,13 @@ import Testing
     @Test func `accepting a loss of the log is recorded once with the positions given up`()
         async throws
     {
-        try await givenRealm().when(AcceptLoss(loss))
+        try await givenRealm().when(RealmChange.acceptLoss(loss))
             .then(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)
         try await givenRealm().given(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)
-            .when(AcceptLoss(loss)).thenNothing()
+            .when(RealmChange.acceptLoss(loss)).thenNothing()
         let next = AcceptedLoss(size: 120, epoch: 3, sealed: 80, head: 80)
         try await givenRealm().given(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)
-            .when(AcceptLoss(next)).then(LogEvent.lossAccepted(next), in: AcceptedLoss.stream)
+            .when(RealmChange.acceptLoss(next)).then(
+                LogEvent.lossAccepted(next), in: AcceptedLoss.stream)
     }
 }

@@ -107,7 +107,8 @@ private let claim = Claim("client_id", "web")
         let dispatcher = Dispatcher(log: log)
         let origin = Origin(actor: "system", at: Timestamp(microseconds: 0))
         _ = try await dispatcher.dispatch(
-            CreateRealm(displayName: "Acme"), in: realm, id: UUID(high: 8, low: 1), origin: origin)
+            RealmChange.create(displayName: "Acme"), in: realm, id: UUID(high: 8, low: 1),
+            origin: origin)
         _ = try await dispatcher.dispatch(
             register(metadata), in: realm, id: UUID(high: 8, low: 2), origin: origin)
         let known = try await dispatcher.state(Client.self, client, in: realm)

@@ -81,53 +81,55 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
         for (settings, fault) in wrong {
             let create = CreateSignalStream(id: stream, terms: terms, settings: settings)
             try await givenClient().when(create).thenRejected(.invalid(fault))
-            let change = ChangeSignalStream(id: stream, client: client, settings: settings)
+            let change = SignalStreamChange.change(stream, client: client, settings: settings)
             try await givenStream().when(change).thenRejected(.invalid(fault))
         }
     }
 
     @Test func `a stream is changed by its own client alone`() async throws {
         let wanted = pushed("https://siem.example.org/signals", "Bearer b")
-        let change = ChangeSignalStream(id: stream, client: client, settings: wanted)
+        let change = SignalStreamChange.change(stream, client: client, settings: wanted)
         try await givenStream().when(change).then(SignalStreamEvent.changed(wanted), in: stream)
         try await givenStream().when(
-            ChangeSignalStream(id: stream, client: client, settings: settings)
+            SignalStreamChange.change(stream, client: client, settings: settings)
         ).thenNothing()
         try await givenStream().when(
-            ChangeSignalStream(id: stream, client: other, settings: wanted)
+            SignalStreamChange.change(stream, client: other, settings: wanted)
         ).thenRejected(.notFound)
         try await givenRealm().when(change).thenRejected(.notFound)
         try await given().when(change).thenRejected(.realmNotFound)
     }
 
     @Test func `a deleted stream is there for nobody`() async throws {
-        let delete = DeleteSignalStream(id: stream, client: client)
+        let delete = SignalStreamChange.delete(stream, client: client)
         try await givenStream().when(delete).then(
             SignalStreamEvent.deleted, in: stream, releasing: [claim])
-        try await givenStream().when(DeleteSignalStream(id: stream, client: other))
+        try await givenStream().when(SignalStreamChange.delete(stream, client: other))
             .thenRejected(.notFound)
         let gone = try givenStream().given(SignalStreamEvent.deleted, in: stream)
         try await gone.when(delete).thenRejected(.notFound)
-        try await gone.when(ChangeSignalStream(id: stream, client: client, settings: settings))
+        try await gone.when(SignalStreamChange.change(stream, client: client, settings: settings))
             .thenRejected(.notFound)
-        try await gone.when(SetSignalStatus(id: stream, client: nil, status: .paused))
+        try await gone.when(SignalStreamChange.setStatus(stream, client: nil, status: .paused))
             .thenRejected(.notFound)
     }
 
     @Test func `a receiver sets any status, and the transmitter only pauses what is enabled`()
         async throws
     {
-        let pause = SetSignalStatus(id: stream, client: client, status: .paused, reason: "Noon")
+        let pause = SignalStreamChange.setStatus(
+            stream, client: client, status: .paused, reason: "Noon")
         let paused = SignalStreamEvent.statusChanged(.paused, reason: "Noon", by: .receiver)
         try await givenStream().when(pause).then(paused, in: stream)
         try await givenStream().given(paused, in: stream).when(pause).thenNothing()
         try await givenStream().when(
-            SetSignalStatus(id: stream, client: other, status: .disabled)
+            SignalStreamChange.setStatus(stream, client: other, status: .disabled)
         ).thenRejected(.notFound)
         try await givenStream().when(
-            SetSignalStatus(id: stream, client: client, status: .disabled, reason: "\u{7}")
+            SignalStreamChange.setStatus(stream, client: client, status: .disabled, reason: "\u{7}")
         ).thenRejected(.invalid(FieldFault("reason", .malformed)))
-        let own = SetSignalStatus(id: stream, client: nil, status: .paused, reason: "Silence")
+        let own = SignalStreamChange.setStatus(
+            stream, client: nil, status: .paused, reason: "Silence")
         try await givenStream().when(own).then(
             SignalStreamEvent.statusChanged(.paused, reason: "Silence", by: .transmitter),
             in: stream)
@@ -143,10 +145,10 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
     private let mailbox = NamedSubject.mailbox(UUID(high: 90, low: 9))
 
     @Test func `a stream of all accounts leaves out those that were removed`() async throws {
-        let remove = SetSignalSubject(
-            stream: stream, client: client, subject: ann, isIncluded: false)
-        let add = SetSignalSubject(
-            stream: stream, client: client, subject: ann, isIncluded: true)
+        let remove = SignalStreamChange.setSubject(
+            stream, client: client, subject: ann, isIncluded: false)
+        let add = SignalStreamChange.setSubject(
+            stream, client: client, subject: ann, isIncluded: true)
         let removed = SignalStreamEvent.subjectRemoved(ann)
         try await givenStream().when(add).thenNothing()
         try await givenStream().when(remove).then(removed, in: stream)
@@ -154,12 +156,12 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
         try await givenStream().given(removed, in: stream).when(add).then(
             SignalStreamEvent.subjectAdded(ann), in: stream)
         try await givenStream().when(
-            SetSignalSubject(
-                stream: stream, client: other, subject: ann, isIncluded: false)
+            SignalStreamChange.setSubject(
+                stream, client: other, subject: ann, isIncluded: false)
         ).thenRejected(.notFound)
         try await givenStream().when(
-            SetSignalSubject(
-                stream: stream, client: other, subject: ann, isIncluded: true)
+            SignalStreamChange.setSubject(
+                stream, client: other, subject: ann, isIncluded: true)
         )
         .thenRejected(.notFound)
     }
@@ -168,10 +170,10 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
         var none = terms
         none.defaultSubjects = .none
         func set(_ isIncluded: Bool, _ name: NamedSubject, _ other: NamedSubject)
-            -> SetSignalSubject
+            -> SignalStreamChange.Change<SignalStreamChange.SetSubjectRejection>
         {
-            SetSignalSubject(
-                stream: stream, client: client, subject: name, otherNames: [other],
+            SignalStreamChange.setSubject(
+                stream, client: client, subject: name, otherNames: [other],
                 isIncluded: isIncluded)
         }
         let named = try givenStream(none).given(SignalStreamEvent.subjectAdded(ann), in: stream)
@@ -209,8 +211,8 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
                 SignalStreamEvent.subjectRemoved(.sub("\(index)")), in: stream)
         }
         try await scenario.when(
-            SetSignalSubject(
-                stream: stream, client: client, subject: ann, isIncluded: false)
+            SignalStreamChange.setSubject(
+                stream, client: client, subject: ann, isIncluded: false)
         )
         .thenRejected(.tooMany(limit: SignalStream.mostNamed))
         var none = terms
@@ -220,17 +222,17 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
             scenario = scenario.given(SignalStreamEvent.subjectAdded(.sub("\(index)")), in: stream)
         }
         try await scenario.when(
-            SetSignalSubject(
-                stream: stream, client: client, subject: ann, isIncluded: true)
+            SignalStreamChange.setSubject(
+                stream, client: client, subject: ann, isIncluded: true)
         )
         .thenRejected(.tooMany(limit: SignalStream.mostNamed))
     }
 
     @Test func `what its own client asks for is sent again`() async throws {
-        let again = ReplaySignals(stream: stream, client: client, after: 7)
+        let again = SignalStreamChange.replay(stream, client: client, after: 7)
         try await givenStream().when(again).then(
             SignalStreamEvent.replayed(after: 7), in: stream)
-        try await givenStream().when(ReplaySignals(stream: stream, client: other, after: 7))
+        try await givenStream().when(SignalStreamChange.replay(stream, client: other, after: 7))
             .thenRejected(.notFound)
         try await givenStream().given(SignalStreamEvent.deleted, in: stream).when(again)
             .thenRejected(.notFound)

@@ -10,8 +10,10 @@ func signingKey(_ id: String, _ algorithm: String = "ES256") -> NewSigningKey {
 }
 
 @Suite struct `Rotating the signing key` {
-    private func rotate(_ id: String, at: Timestamp = noon) -> RotateSigningKey {
-        RotateSigningKey(next: signingKey(id), now: at)
+    private func rotate(_ id: String, at: Timestamp = noon)
+        -> SigningKeyChange.Change<SigningKeyChange.RotateRejection>
+    {
+        SigningKeyChange.rotate(next: signingKey(id), now: at)
     }
 
     private func decided(_ events: SigningKeyEvent...) -> Decision {

@@ -37,7 +37,7 @@ private let pairwiseSubject = "wVq0N3mB-2hV9cP_7dYxLkQeRtUiOpAs"
     @Test func `a client id that is the client's own id is accepted`() async throws {
         let (own, other) = (client.description, app.description)
         #expect(SubjectForm.matches(own) && SubjectForm.isMade(own, for: client))
-        #expect(SubjectForm.isMade(RegisterInstallation.clientID(of: client), for: client))
+        #expect(SubjectForm.isMade(Installation.clientID(of: client), for: client))
         #expect(!SubjectForm.isMade(other, for: client))
         try await givenRealm().when(register(other))
             .thenRejected(.invalid(FieldFault("client_id", .formOfSubject)))

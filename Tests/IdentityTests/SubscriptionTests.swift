@@ -51,7 +51,7 @@ import Values
 
     @Test func `a webhook from before places were numbered has none to give back`() async throws {
         let old = SubscriptionEvent.created(.webhook, terms, secret: secret, startsAfter: nil)
-        try await givenRealm().given(old, in: webhook).when(DeleteSubscription(id: webhook))
+        try await givenRealm().given(old, in: webhook).when(SubscriptionChange.delete(webhook))
             .then(SubscriptionEvent.deleted, in: webhook)
         #expect(SubscriptionEvent(name: old.name, fields: old.fields) == old)
     }
@@ -74,17 +74,17 @@ import Values
             .thenRejected(.invalid(FieldFault("types", .unsupported, at: 0)))
         var changed = terms
         changed.filter.reach = .audit
-        try await there.when(ChangeSubscription(id: feed, kind: .feed, terms: changed))
+        try await there.when(SubscriptionChange.change(feed, kind: .feed, terms: changed))
             .then(SubscriptionEvent.changed(changed), in: feed)
-        try await there.when(ChangeSubscription(id: feed, terms: self.terms))
+        try await there.when(SubscriptionChange.change(feed, terms: self.terms))
             .thenRejected(.notFound)
-        try await there.when(PauseSubscription(id: feed)).thenRejected(.notFound)
-        try await there.when(ResumeSubscription(id: feed)).thenRejected(.notFound)
-        try await there.when(DeleteSubscription(id: feed)).thenRejected(.notFound)
-        try await there.when(DeleteSubscription(id: feed, kind: .feed))
+        try await there.when(SubscriptionChange.pause(feed)).thenRejected(.notFound)
+        try await there.when(SubscriptionChange.resume(feed)).thenRejected(.notFound)
+        try await there.when(SubscriptionChange.delete(feed)).thenRejected(.notFound)
+        try await there.when(SubscriptionChange.delete(feed, kind: .feed))
             .then(SubscriptionEvent.deleted, in: feed, releasing: [slot])
         try await givenRealm().given(created, in: webhook)
-            .when(DeleteSubscription(id: webhook, kind: .feed)).thenRejected(.notFound)
+            .when(SubscriptionChange.delete(webhook, kind: .feed)).thenRejected(.notFound)
     }
 
     @Test(arguments: [
@@ -271,23 +271,23 @@ import Values
     {
         let rewound = givenRealm().given(created, in: webhook).given(
             SubscriptionEvent.disabled(.rewound, position: 40, mail: nil), in: webhook)
-        try await rewound.when(ResumeSubscription(id: webhook))
+        try await rewound.when(SubscriptionChange.resume(webhook))
             .thenRejected(.rewound(keptTo: 40))
-        try await rewound.when(ResumeSubscription(id: webhook, startsAfter: 40))
+        try await rewound.when(SubscriptionChange.resume(webhook, startsAfter: 40))
             .then(SubscriptionEvent.resumed(after: 40), in: webhook)
     }
 
     @Test func `a halt and a warning are on record once each`() async throws {
         let active = givenRealm().given(created, in: webhook)
         let halted = SubscriptionEvent.halted(position: 9, reason: "it is missing in the log")
-        let halt = HaltSubscription(
-            id: webhook, position: 9, reason: "it is missing in the log")
+        let halt = SubscriptionChange.halt(
+            webhook, position: 9, reason: "it is missing in the log")
         try await active.when(halt).then(halted, in: webhook)
         try await active.given(halted, in: webhook).when(halt).thenNothing()
         let since = Timestamp(microseconds: 1_000_000_500)
         let failing = SubscriptionEvent.failing(
             since: Timestamp(seconds: 1000), mail: UUID(high: 0, low: 5))
-        let warn = WarnOfSubscription(id: webhook, since: since, mail: UUID(high: 0, low: 5))
+        let warn = SubscriptionChange.warn(webhook, since: since, mail: UUID(high: 0, low: 5))
         try await active.when(warn).then(failing, in: webhook)
         try await active.given(failing, in: webhook).when(warn).thenNothing()
         try await givenRealm().when(halt).thenRejected(.notFound)
@@ -296,37 +296,37 @@ import Values
 
     @Test func `a subscription is paused, resumed, disabled and deleted`() async throws {
         let active = givenRealm().given(created, in: webhook)
-        try await active.when(PauseSubscription(id: webhook))
+        try await active.when(SubscriptionChange.pause(webhook))
             .then(SubscriptionEvent.paused, in: webhook)
         // It tries at once what waits.
-        try await active.when(ResumeSubscription(id: webhook))
+        try await active.when(SubscriptionChange.resume(webhook))
             .then(SubscriptionEvent.resumed(after: nil), in: webhook)
-        try await active.when(ResumeSubscription(id: webhook, startsAfter: 4))
+        try await active.when(SubscriptionChange.resume(webhook, startsAfter: 4))
             .then(SubscriptionEvent.resumed(after: 4), in: webhook)
         try await active.when(
-            DisableSubscription(id: webhook, reason: .gone, position: 9)
+            SubscriptionChange.disable(webhook, reason: .gone, position: 9)
         ).then(SubscriptionEvent.disabled(.gone, position: 9, mail: nil), in: webhook)
         let paused = active.given(SubscriptionEvent.paused, in: webhook)
-        try await paused.when(PauseSubscription(id: webhook)).thenNothing()
-        try await paused.when(ResumeSubscription(id: webhook))
+        try await paused.when(SubscriptionChange.pause(webhook)).thenNothing()
+        try await paused.when(SubscriptionChange.resume(webhook))
             .then(SubscriptionEvent.resumed(after: nil), in: webhook)
-        try await paused.when(DisableSubscription(id: webhook, reason: .failing)).thenNothing()
+        try await paused.when(SubscriptionChange.disable(webhook, reason: .failing)).thenNothing()
         let gone = SubscriptionEvent.disabled(.gone, position: nil, mail: nil)
-        try await paused.when(DisableSubscription(id: webhook, reason: .gone, url: terms.url))
+        try await paused.when(SubscriptionChange.disable(webhook, reason: .gone, url: terms.url))
             .then(gone, in: webhook)
         try await paused.given(gone, in: webhook).when(
-            DisableSubscription(id: webhook, reason: .gone)
+            SubscriptionChange.disable(webhook, reason: .gone)
         ).thenNothing()
         try await active.when(
-            DisableSubscription(id: webhook, reason: .gone, url: "https://former.example.org/")
+            SubscriptionChange.disable(webhook, reason: .gone, url: "https://former.example.org/")
         ).thenNothing()
-        try await active.when(DeleteSubscription(id: webhook))
+        try await active.when(SubscriptionChange.delete(webhook))
             .then(SubscriptionEvent.deleted, in: webhook, releasing: [slot])
         let deleted = active.given(SubscriptionEvent.deleted, in: webhook)
-        try await deleted.when(DeleteSubscription(id: webhook)).thenRejected(.notFound)
-        try await deleted.when(ResumeSubscription(id: webhook)).thenRejected(.notFound)
-        try await given().when(PauseSubscription(id: webhook)).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(PauseSubscription(id: webhook))
+        try await deleted.when(SubscriptionChange.delete(webhook)).thenRejected(.notFound)
+        try await deleted.when(SubscriptionChange.resume(webhook)).thenRejected(.notFound)
+        try await given().when(SubscriptionChange.pause(webhook)).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(SubscriptionChange.pause(webhook))
             .thenRejected(.realmDisabled)
     }
 
@@ -336,10 +336,10 @@ import Values
         let now = Timestamp(seconds: 1000)
         let rotated = SubscriptionEvent.secretRotated(newer, oldEnds: now.adding(seconds: 3600))
         try await givenRealm().given(created, in: webhook).when(
-            RotateSubscriptionSecret(id: webhook, secret: newer, keepsOldFor: 3600, now: now)
+            SubscriptionChange.rotateSecret(webhook, secret: newer, keepsOldFor: 3600, now: now)
         ).then(rotated, in: webhook)
         try await givenRealm().given(created, in: webhook).when(
-            RotateSubscriptionSecret(id: webhook, secret: newer, keepsOldFor: 3599, now: now)
+            SubscriptionChange.rotateSecret(webhook, secret: newer, keepsOldFor: 3599, now: now)
         ).thenRejected(
             .invalid(FieldFault("keep_old", .outOfRange(lowest: 3600, highest: 604_800))))
         var state = Subscription()
@@ -362,13 +362,13 @@ import Values
         let lost = GivenUpDelivery(
             position: 4, type: "account.erased", attempts: 10, status: 500)
         try await givenRealm().given(created, in: webhook).when(
-            GiveUpDelivery(subscription: webhook, delivery: lost)
+            SubscriptionChange.giveUp(webhook, delivery: lost)
         ).then(SubscriptionEvent.givenUp(lost), in: webhook)
         try await givenRealm().given(created, in: webhook).when(
-            ReplaySubscription(id: webhook, replay: .range(from: 5, to: 4, types: []), queued: 0)
+            SubscriptionChange.replay(webhook, replay: .range(from: 5, to: 4, types: []), queued: 0)
         ).thenRejected(.invalid(FieldFault("from", .conflicts(with: "to"))))
         try await givenRealm().given(created, in: webhook).when(
-            ReplaySubscription(id: webhook, replay: .givenUp, queued: 7)
+            SubscriptionChange.replay(webhook, replay: .givenUp, queued: 7)
         ).then(SubscriptionEvent.replayed(.givenUp, queued: 7), in: webhook)
     }
 
@@ -376,10 +376,10 @@ import Values
         var other = terms
         other.order = .strict
         try await givenRealm().given(created, in: webhook).when(
-            ChangeSubscription(id: webhook, terms: other)
+            SubscriptionChange.change(webhook, terms: other)
         ).then(SubscriptionEvent.changed(other), in: webhook)
         try await givenRealm().given(created, in: webhook).when(
-            ChangeSubscription(id: webhook, terms: terms)
+            SubscriptionChange.change(webhook, terms: terms)
         ).thenNothing()
     }
 }

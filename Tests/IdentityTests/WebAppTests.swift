@@ -25,12 +25,12 @@ private func givenDrive() throws -> Scenario {
 }
 
 @Suite struct `Registering a web app` {
-    let register = RegisterWebApp(id: id, members: drive)
+    let register = WebAppChange.register(id, members: drive)
 
     @Test func `registering a web app claims its name and its host`() async throws {
         try await givenRealm().when(register).then(
             WebAppEvent.registered(try WebAppCard(drive)), in: id, taking: claims)
-        try await givenRealm().when(RegisterWebApp(id: id, members: bank)).then(
+        try await givenRealm().when(WebAppChange.register(id, members: bank)).then(
             WebAppEvent.registered(try WebAppCard(bank)), in: id,
             taking: [Claim("konnector", "bank")])
     }
@@ -48,7 +48,7 @@ private func givenDrive() throws -> Scenario {
 
     /// What would make it a face of the realm is what would make it another app as well.
     @Test func `registering a web app is refused under a name of the realm's own`() async throws {
-        try await givenRealm().when(CreateApp(id: app, slug: "drive", name: "Drive"))
+        try await givenRealm().when(AppChange.create(app, slug: "drive", name: "Drive"))
             .thenRejected(.slugTaken, whenTaken: claims[0])
     }
 
@@ -88,7 +88,7 @@ private func givenDrive() throws -> Scenario {
     func `registering a web app is refused with an invalid member`(
         _ more: JSONObject, _ fault: FieldFault
     ) async throws {
-        try await givenRealm().when(RegisterWebApp(id: id, members: with(more)))
+        try await givenRealm().when(WebAppChange.register(id, members: with(more)))
             .thenRejected(.invalid(fault))
     }
 
@@ -107,7 +107,7 @@ private func givenDrive() throws -> Scenario {
         _ origin: String, _ reason: FieldFault.Reason
     ) async throws {
         try await givenRealm()
-            .when(RegisterWebApp(id: id, members: with(["origin": .string(origin)])))
+            .when(WebAppChange.register(id, members: with(["origin": .string(origin)])))
             .thenRejected(.invalid(FieldFault("origin", reason)))
     }
 
@@ -128,7 +128,7 @@ private func givenDrive() throws -> Scenario {
     ) async throws {
         for name in ["start_url", "reconnect_url", "manage_url"] {
             try await givenRealm()
-                .when(RegisterWebApp(id: id, members: with([name: .string(address)], bank)))
+                .when(WebAppChange.register(id, members: with([name: .string(address)], bank)))
                 .thenRejected(.invalid(FieldFault(name, reason)))
         }
     }
@@ -148,7 +148,7 @@ private func givenDrive() throws -> Scenario {
             (with(["flags": flags]), FieldFault("flags", .tooMany(limit: 50))),
             (with(["flags": large]), FieldFault("flags", .tooLong(limit: 8_192))),
         ] {
-            try await givenRealm().when(RegisterWebApp(id: id, members: members))
+            try await givenRealm().when(WebAppChange.register(id, members: members))
                 .thenRejected(.invalid(fault))
         }
     }
@@ -159,46 +159,46 @@ private func givenDrive() throws -> Scenario {
         var moved = try WebAppCard(drive)
         moved.origin = "https://files.example.org"
         try await givenDrive().when(
-            UpdateWebApp(id: id, changes: ["origin": "https://files.example.org"])
+            WebAppChange.update(id, changes: ["origin": "https://files.example.org"])
         ).then(
             WebAppEvent.updated(moved), in: id,
             taking: [Claim("web_app_origin", "https://files.example.org")],
             releasing: [claims[1]])
         moved.origin = nil
-        try await givenDrive().when(UpdateWebApp(id: id, changes: ["origin": .null]))
+        try await givenDrive().when(WebAppChange.update(id, changes: ["origin": .null]))
             .then(WebAppEvent.updated(moved), in: id, releasing: [claims[1]])
-        try await givenDrive().when(UpdateWebApp(id: id, changes: ["slug": "drive"]))
+        try await givenDrive().when(WebAppChange.update(id, changes: ["slug": "drive"]))
             .thenNothing()
     }
 
     @Test func `updating a web app is refused with invalid values`() async throws {
-        let rename = UpdateWebApp(id: id, changes: ["name": "Files"])
+        let rename = WebAppChange.update(id, changes: ["name": "Files"])
         try await given().when(rename).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(rename).thenRejected(.realmDisabled)
         try await givenRealm().when(rename).thenRejected(.notFound)
         try await givenDrive().given(WebAppEvent.removed, in: id).when(rename)
             .thenRejected(.notFound)
-        try await givenDrive().when(UpdateWebApp(id: id, changes: ["kind": "konnector"]))
+        try await givenDrive().when(WebAppChange.update(id, changes: ["kind": "konnector"]))
             .thenRejected(.invalid(FieldFault("kind", .mismatch)))
-        try await givenDrive().when(UpdateWebApp(id: id, changes: ["slug": "files"]))
+        try await givenDrive().when(WebAppChange.update(id, changes: ["slug": "files"]))
             .thenRejected(.invalid(FieldFault("slug", .mismatch)))
-        try await givenDrive().when(UpdateWebApp(id: id, changes: ["permissions": ["*"]]))
+        try await givenDrive().when(WebAppChange.update(id, changes: ["permissions": ["*"]]))
             .thenRejected(.invalid(FieldFault("permissions", .reserved, at: 0)))
         let other = Claim("web_app_origin", "https://other.example")
         try await givenDrive()
-            .when(UpdateWebApp(id: id, changes: ["origin": "https://other.example"]))
+            .when(WebAppChange.update(id, changes: ["origin": "https://other.example"]))
             .thenRejected(.originTaken, whenTaken: other)
     }
 }
 
 @Suite struct `Removing a web app` {
     @Test func `removing a web app releases its name and its host`() async throws {
-        try await givenDrive().when(RemoveWebApp(id: id))
+        try await givenDrive().when(WebAppChange.remove(id))
             .then(WebAppEvent.removed, in: id, releasing: claims)
     }
 
     @Test func `removing a web app needs a web app`() async throws {
-        let remove = RemoveWebApp(id: id)
+        let remove = WebAppChange.remove(id)
         try await given().when(remove).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(remove).thenRejected(.realmDisabled)
         try await givenRealm().when(remove).thenRejected(.notFound)

@@ -6,6 +6,8 @@
 /// same to all that dispatch it.
 enum RejectionRules {
     private static let conformance = Pattern(#"^extension (\w+)\.Rejection: Refusal \{"#)
+    /// The rejection of a change is named after it: `AppChange.create` and `AppChange.CreateRejection`.
+    private static let ofChange = Pattern(#"^extension (\w+Change)\.(\w+)Rejection: Refusal \{"#)
 
     static func findings(_ files: [SwiftFile]) -> [Finding] {
         var homes: [String: String] = [:]
@@ -13,11 +15,15 @@ enum RejectionRules {
             guard let room = room(of: file) else { continue }
             for line in file.code {
                 if let name = conformance.matches(in: line).first?[1] { homes[name] = room }
+                if let found = ofChange.matches(in: line).first {
+                    homes["\(found[1]).\(found[2].prefix(1).lowercased())\(found[2].dropFirst())"] =
+                        room
+                }
             }
         }
         var findings: [Finding] = []
         for (name, home) in homes.sorted(by: { $0.key < $1.key }) {
-            let call = Pattern("\\b\(name)\\(")
+            let call = Pattern("\\b\(name.replacing(".", with: "\\."))\\(")
             var rooms: Set<String> = []
             for file in files {
                 guard let room = room(of: file) else { continue }

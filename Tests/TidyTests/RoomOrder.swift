@@ -77,7 +77,7 @@ enum RoomOrder {
             "Clients/DeleteClient.swift: Owner",
             "Clients/DeleteClient.swift: OwnerEvent",
             "Clients/MetadataCatalogue.swift: NotificationCategories",
-            "Clients/SubjectForm.swift: RegisterInstallation",
+            "Clients/SubjectForm.swift: Installation",
             "Common/EventVisibility.swift: EventCatalogue",
             "EventMappings/OCSFTable.swift: EventCatalogue",
             "Filters/EventAttributes.swift: EventCatalogue",

@@ -141,6 +141,46 @@ struct CommandRules {
         }
     }
 
+    private static let change = Pattern(#"package static func (\w+)\(([^{]*)\{([^{]*)\{"#)
+
+    /// The changes of an aggregate: functions of one type, which has the file's name.
+    private static let changes = Repository.swift(in: "Sources/Identity")
+        .filter { $0.name.hasSuffix("Changes") }
+        .flatMap { file in
+            change.matches(in: file.code.joined(separator: "\n")).map {
+                (
+                    name: "\(file.name.dropLast()).\($0[1])", path: file.path, inputs: $0[2],
+                    making: $0[3]
+                )
+            }
+        }
+
+    @Test func `a change has a test that names it, and stands in the table of realms`() {
+        #expect(!Self.changes.isEmpty)
+        let table = "Tests/IdentityTests/RealmStandingTests.swift"
+        let tests = Repository.swift(in: "Tests").filter { $0.module != "TidyTests" }
+        for change in Self.changes {
+            let call = Pattern("\\b\(change.name)\\(")
+            if !tests.contains(where: { $0.code.contains { call.isFound(in: $0) } }) {
+                Issue.record(
+                    "\(change.path):1: no test names \(change.name). Add given/when/then for each outcome"
+                )
+            }
+            if !Repository.text(table).contains("command(\(change.name))") {
+                Issue.record(
+                    "\(change.path):1: say in \(table) whether \(change.name) needs an open realm")
+            }
+        }
+    }
+
+    @Test func `a change that looks at the time is decided no earlier than what it reads`() {
+        for change in Self.changes
+        where change.inputs.contains("now: Timestamp") && !change.making.contains("at: now") {
+            Issue.record(
+                "\(change.path):1: \(change.name) has a time of its own. Hand it in as at: now")
+        }
+    }
+
     @Test func `every command stands in the table of what a disabled realm refuses`() {
         let path = "Tests/IdentityTests/RealmStandingTests.swift"
         let table = Repository.text(path)

@@ -51,7 +51,7 @@ extension CreateInvites.Rejection: Refusal {
     }
 }
 
-extension RevokeInvite.Rejection: Refusal {
+extension InviteChange.RevokeRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchInvite)

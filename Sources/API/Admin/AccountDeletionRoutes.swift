@@ -24,8 +24,8 @@ enum AccountDeletionRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let account = try call.requiredID("account_id")
-        let command = ScheduleDeletion(
-            account: account, mail: write.newID("mail"), isAdministrators: true,
+        let command = AccountChange.scheduleDeletion(
+            account, mail: write.newID("mail"), isAdministrators: true,
             now: write.origin.at)
         return try await call.account(.ok, account, try await call.run(command, as: write))
     }
@@ -36,7 +36,7 @@ enum AccountDeletionRoutes {
             "account cancel-deletion", examples: "urd account cancel-deletion ann@example.org"),
         "Cancel the deletion of an account.",
         detail: "Sessions that ended stay ended."
-    ) { account, _ in CancelDeletion(account: account) }
+    ) { account, _ in AccountChange.cancelDeletion(account) }
 
     private static let erase = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/accounts/{account_id}/erase", id: "eraseAccount",
@@ -67,7 +67,8 @@ enum AccountDeletionRoutes {
         // If this request breaks off from here on, the service that carries deletions out finishes
         // it.
         let done = try await call.run(
-            ScheduleDeletion(account: account, isAtOnce: true, now: write.origin.at), as: write)
+            AccountChange.scheduleDeletion(account, isAtOnce: true, now: write.origin.at), as: write
+        )
         let context = call.context
         let erasure = AccountErasure(
             commands: context.commands, queries: context.queries,

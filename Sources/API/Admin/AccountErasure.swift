@@ -54,7 +54,7 @@ public struct AccountErasure: Sendable {
                     ReleasePasskey(passkey: passkey.id, account: account), realm, origin)
             }
             for subject in [account] + state.subjects { try await destroyKey(realm, subject) }
-            _ = try await dispatch(RecordErasure(account: account), realm, origin)
+            _ = try await dispatch(AccountChange.recordErasure(account), realm, origin)
         }
         guard let position = try await fold(account, realm).erasedAt else { throw .contended }
         return .erased(position, isNew: isNew)

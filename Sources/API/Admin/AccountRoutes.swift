@@ -161,13 +161,13 @@ enum AccountRoutes {
         "disable", id: "disableAccount",
         commandLine: .urd("account disable", examples: "urd account disable ann@example.org"),
         "Disable an account, and end all its sessions."
-    ) { DisableAccount(account: $0, mail: $1) }
+    ) { AccountChange.disable($0, mail: $1) }
 
     private static let enable = simple(
         "enable", id: "enableAccount",
         commandLine: .urd("account enable", examples: "urd account enable ann@example.org"),
         "Enable a disabled account."
-    ) { account, _ in EnableAccount(account: account) }
+    ) { account, _ in AccountChange.enable(account) }
 
     private static let logOut = simple(
         "log-out", id: "logOutAccount",

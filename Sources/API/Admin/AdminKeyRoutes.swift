@@ -57,8 +57,8 @@ enum AdminKeyRoutes {
         }
         let listed = call.body["realms"]?.array?.compactMap { $0.string.flatMap { RealmID($0) } }
         try await call.requireRealms(listed ?? [])
-        let command = CreateAdminKey(
-            id: id, name: call.body["name"]?.string ?? "", digest: digest,
+        let command = AdminKeyChange.create(
+            id, name: call.body["name"]?.string ?? "", digest: digest,
             scope: listed.map { .only($0) } ?? .all, permissions: permissions)
         let done = try await call.run(command, as: write)
         let made = try await call.view(id, done)
@@ -107,7 +107,7 @@ enum AdminKeyRoutes {
         answer: .written(.ok, "The key.", shape), refusals: [.noSuchKey]
     ) { call throws(Problem) in
         let id = try call.requiredID("key_id")
-        let done = try await call.run(RevokeAdminKey(id: id), as: call.write(in: .system))
+        let done = try await call.run(AdminKeyChange.revoke(id), as: call.write(in: .system))
         return Response.json(.ok, shape.json(try await call.view(id, done))).at(done)
     }
 
@@ -186,7 +186,7 @@ extension Call<AdminContext> {
     }
 }
 
-extension CreateAdminKey.Rejection: Refusal {
+extension AdminKeyChange.CreateRejection: Refusal {
     var problem: Problem {
         switch self {
         case .idTaken: Problem(.internalError)

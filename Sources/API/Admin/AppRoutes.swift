@@ -32,12 +32,12 @@ enum AppRoutes {
         refusals: [.noSuchRealm, .realmDisabled, .appExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        let command = CreateApp(
-            id: write.newID("app"), slug: call.body["slug"]?.string ?? "",
+        let command = AppChange.create(
+            write.newID("app"), slug: call.body["slug"]?.string ?? "",
             name: call.body["name"]?.string ?? "")
         let done = try await call.run(command, as: write)
-        return try await call.answer(.created, command.id, done)
-            .located("/api/admin/realms/\(write.realm)/apps/\(command.id)")
+        return try await call.answer(.created, command.stream, done)
+            .located("/api/admin/realms/\(write.realm)/apps/\(command.stream)")
     }
 
     private static let list = Route.list(
@@ -88,10 +88,10 @@ enum AppRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         try MailWords.check(call.body["settings"]?["mail_words"])
-        let command = UpdateApp(
-            id: try call.requiredID("app_id"), slug: call.body["slug"]?.string,
+        let command = AppChange.update(
+            try call.requiredID("app_id"), slug: call.body["slug"]?.string,
             name: call.body["name"]?.string, settings: call.body["settings"]?.object ?? [:])
-        return try await call.answer(.ok, command.id, try await call.run(command, as: write))
+        return try await call.answer(.ok, command.stream, try await call.run(command, as: write))
     }
 
     private static let delete = Route<AdminContext>(
@@ -108,7 +108,7 @@ enum AppRoutes {
         let write = call.write(in: try call.realm)
         let app = try call.requiredID("app_id")
         try await call.requireNoClients(of: app, in: write.realm)
-        let done = try await call.run(DeleteApp(id: app), as: write)
+        let done = try await call.run(AppChange.delete(app), as: write)
         return Response(status: .noContent).at(done)
     }
 
@@ -152,7 +152,7 @@ extension Call<AdminContext> {
     }
 }
 
-extension CreateApp.Rejection: Refusal {
+extension AppChange.CreateRejection: Refusal {
     var problem: Problem {
         switch self {
         case .idTaken: Problem(.appExists)
@@ -162,7 +162,7 @@ extension CreateApp.Rejection: Refusal {
     }
 }
 
-extension UpdateApp.Rejection: Refusal {
+extension AppChange.UpdateRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchApp)

@@ -28,14 +28,14 @@ enum CaptchaRoutes {
             refusals: [.noSuchRealm, .realmDisabled]
         ) { call throws(Problem) in
             let done = try await call.run(
-                SetCaptchaSecret(call.body["secret"]?.string ?? ""),
+                CaptchaChange.setSecret(call.body["secret"]?.string ?? ""),
                 as: call.write(in: try call.realm))
             return Response(status: .noContent).at(done)
         }
     ]
 }
 
-extension SetCaptchaSecret.Rejection: Refusal {
+extension CaptchaChange.SetSecretRejection: Refusal {
     var problem: Problem {
         switch self {
         case .invalid(let fault): Problem(of: fault)

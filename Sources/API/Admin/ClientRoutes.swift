@@ -151,7 +151,7 @@ enum ClientRoutes {
             of: id, rotation: client.secretRotations &+ 1,
             hasSharedKey: client.metadata?.rules.hasSharedKey == true, write)
         let done = try await call.run(
-            RotateClientSecret(id: id, secret: secret.digest), as: write)
+            ClientChange.rotateSecret(id, secret: secret.digest), as: write)
         return try await call.answer(.ok, id, done, givesSecret: true)
     }
 
@@ -166,7 +166,7 @@ enum ClientRoutes {
         let write = call.write(in: try call.realm)
         let id = try await call.client(for: write)
         return try await call.answer(
-            .ok, id, try await call.run(DisableClient(id: id), as: write))
+            .ok, id, try await call.run(ClientChange.disable(id), as: write))
     }
 
     private static let enable = Route<AdminContext>(
@@ -180,7 +180,7 @@ enum ClientRoutes {
         let write = call.write(in: try call.realm)
         let id = try await call.client(for: write)
         return try await call.answer(
-            .ok, id, try await call.run(EnableClient(id: id), as: write))
+            .ok, id, try await call.run(ClientChange.enable(id), as: write))
     }
 
     private static let delete = Route<AdminContext>(
@@ -218,7 +218,7 @@ extension UpdateClient.Rejection: Refusal {
     }
 }
 
-extension RotateClientSecret.Rejection: Refusal {
+extension ClientChange.RotateSecretRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchClient)

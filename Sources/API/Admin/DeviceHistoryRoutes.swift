@@ -88,7 +88,7 @@ enum DeviceHistoryRoutes {
         let write = call.write(in: try call.realm)
         let id = try installation(of: call)
         let done = try await call.run(
-            RevokeCertification(installation: id, now: write.origin.at), as: write)
+            InstallationChange.revokeCertification(id, now: write.origin.at), as: write)
         let client = try await call.state(Client.self, of: id, after: done)
         return .json(.ok, device.json((id, client))).at(done)
     }

@@ -58,7 +58,7 @@ enum FindingRuleRoutes {
             asked[name] = value.integer
         }
         let done = try await call.run(
-            SetFindingRule(
+            FindingRuleChange.set(
                 rule, isEnabled: call.body["enabled"]?.bool ?? true, thresholds: asked),
             as: call.write(in: try call.realm))
         let terms: FindingTerms
@@ -105,7 +105,7 @@ enum FindingRuleRoutes {
     }()
 }
 
-extension SetFindingRule.Rejection: Refusal {
+extension FindingRuleChange.SetRejection: Refusal {
     var problem: Problem {
         switch self {
         case .invalid(let fault): Problem(of: fault)

@@ -35,7 +35,7 @@ enum HostRoutes {
         let host = call.body["host"]?.string ?? ""
         let id = Hosts.id(of: host)
         let done = try await call.run(
-            AssignHost(id: id, host: host, realm: realm), as: call.write(in: .system))
+            HostChange.assign(id, host: host, realm: realm), as: call.write(in: .system))
         let state = try await call.state(Host.self, of: id, after: done)
         let view = HostView(host: host, realm: realm, assignedAt: state.changedAt)
         return Response.json(.created, shape.json(view)).at(done)
@@ -66,7 +66,7 @@ enum HostRoutes {
     ) { call throws(Problem) in
         let host = try call.required("host")
         let command = ReleaseHostOfRealm(
-            release: ReleaseHost(id: Hosts.id(of: host)), realm: try call.realm)
+            release: HostChange.release(Hosts.id(of: host)), realm: try call.realm)
         let done = try await call.run(command, as: call.write(in: .system))
         return Response(status: .noContent).at(done)
     }
@@ -89,20 +89,20 @@ public enum Hosts {
 
 /// Frees a host name of a given realm: of another realm's it knows nothing.
 private struct ReleaseHostOfRealm: Command {
-    let release: ReleaseHost
+    let release: HostChange.Change<NotFound<Host>>
     let realm: RealmID
 
     func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Host> {
         try await release.gather(streams)
     }
 
-    func decide(_ host: Versioned<Host>) throws(ReleaseHost.Rejection) -> Decision {
+    func decide(_ host: Versioned<Host>) throws(NotFound<Host>) -> Decision {
         guard host.state.realm == realm else { throw .notFound }
         return try release.decide(host)
     }
 }
 
-extension AssignHost.Rejection: Refusal {
+extension HostChange.AssignRejection: Refusal {
     var problem: Problem {
         switch self {
         // The id is made from the name: a name that it doesn't fit is one that we can't tell apart.

@@ -104,7 +104,7 @@ enum InviteRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let done = try await call.run(
-            RevokeInvite(invite: try call.requiredID("invite_id")), as: write)
+            InviteChange.revoke(try call.requiredID("invite_id")), as: write)
         return Response(status: .noContent).at(done)
     }
 

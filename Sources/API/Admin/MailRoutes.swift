@@ -55,7 +55,7 @@ enum MailRoutes {
     ) { call throws(Problem) in
         try await call.knownRealm()
         let done = try await call.run(
-            RequeueMail(mail: try call.requiredID("mail_id")),
+            MailChange.requeue(try call.requiredID("mail_id")),
             as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
     }
@@ -84,7 +84,7 @@ enum MailRoutes {
             { $0.code.flatMap { $0 > 0 ? $0 : nil } }, example: 550))
 }
 
-extension RequeueMail.Rejection: Refusal {
+extension MailChange.RequeueRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchMail)

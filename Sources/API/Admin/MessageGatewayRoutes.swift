@@ -86,7 +86,7 @@ enum MessageGatewayRoutes {
             receiptSecret: call.body["receipt_secret"]?.string,
             verifyToken: call.body["verify_token"]?.string)
         let done = try await call.run(
-            SetMessageGateway(channel, gateway), as: call.write(in: try call.realm))
+            MessageGatewayChange.set(channel, gateway), as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
     }
 
@@ -101,7 +101,7 @@ enum MessageGatewayRoutes {
         refusals: [.noSuchRealm, .realmDisabled, .noSuchMessageGateway]
     ) { call throws(Problem) in
         let done = try await call.run(
-            RemoveMessageGateway(try call.channel), as: call.write(in: try call.realm))
+            MessageGatewayChange.remove(try call.channel), as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
     }
 
@@ -139,7 +139,7 @@ extension Call<AdminContext> {
     }
 }
 
-extension SetMessageGateway.Rejection: Refusal {
+extension MessageGatewayChange.SetRejection: Refusal {
     var problem: Problem {
         switch self {
         case .invalid(let fault): Problem(of: fault)
@@ -147,7 +147,7 @@ extension SetMessageGateway.Rejection: Refusal {
     }
 }
 
-extension RemoveMessageGateway.Rejection: Refusal {
+extension MessageGatewayChange.RemoveRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notSet: Problem(.noSuchMessageGateway)

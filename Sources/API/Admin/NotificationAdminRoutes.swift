@@ -55,7 +55,7 @@ enum NotificationAdminRoutes {
     ) { call throws(Problem) in
         try await call.knownRealm()
         let done = try await call.run(
-            RequeueNotification(notification: try call.requiredID("notification_id")),
+            NotificationChange.requeue(try call.requiredID("notification_id")),
             as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
     }

@@ -21,12 +21,12 @@ enum OpenRequest {
 
     /// More than a word of four letters, which says nothing to who reads it in a year.
     static let schema = Schema.text(
-        5...RecordDisclosure.longestReason,
+        5...DisclosureChange.longestReason,
         .said(
-            "a reason of 5 to \(RecordDisclosure.longestReason) characters on one line, in words",
+            "a reason of 5 to \(DisclosureChange.longestReason) characters on one line, in words",
             .sequence([
-                .some(shown, 0...RecordDisclosure.longestReason), .one(letters),
-                .some(shown, 0...RecordDisclosure.longestReason),
+                .some(shown, 0...DisclosureChange.longestReason), .one(letters),
+                .some(shown, 0...DisclosureChange.longestReason),
             ])))
 
     /// Without those that `TextRule.label` refuses: a question is refused before anything is done for it.
@@ -56,13 +56,13 @@ extension Call<AdminContext> {
     ) async throws(Problem) {
         let write = write(in: try realm)
         _ = try await run(
-            RecordDisclosure(
-                id: write.newID("disclosure"), kind: kind, accounts: accounts, reason: reason),
+            DisclosureChange.record(
+                write.newID("disclosure"), kind: kind, accounts: accounts, reason: reason),
             as: write)
     }
 }
 
-extension RecordDisclosure.Rejection: Refusal {
+extension DisclosureChange.RecordRejection: Refusal {
     var problem: Problem {
         switch self {
         case .idTaken: Problem(.internalError)

@@ -125,7 +125,7 @@ enum OwnerAdminRoutes {
             throw Problem(.invalidField, "jwks is no set of public keys.", field: "jwks")
         }
         let done = try await call.run(
-            SetIntegrityKeys(
+            IntegrityKeysChange.set(
                 verification: set.document,
                 decryption: (call.body["decryption_keys"]?.array ?? []).compactMap(\.string)),
             as: write)
@@ -156,7 +156,7 @@ extension VouchForMailbox.Rejection: Refusal {
     }
 }
 
-extension SetIntegrityKeys.Rejection: Refusal {
+extension IntegrityKeysChange.SetRejection: Refusal {
     var problem: Problem {
         switch self {
         case .invalid(let fault): Problem(of: fault)

@@ -93,7 +93,7 @@ enum ProviderAdminRoutes {
             secret: call.body["client_secret"]?.string,
             scope: scope.split(separator: " ").map(String.init),
             takesAccessTokens: call.body["takes_access_tokens"]?.bool ?? false)
-        let done = try await call.run(ConfigureProvider(provider), as: write)
+        let done = try await call.run(ProviderChange.configure(provider), as: write)
         let known = try await call.state(Providers.self, of: Providers.stream, after: done)
         guard let kept = known.state[provider.slug] else { throw Problem(.internalError) }
         return Response.json(.ok, shape.json(kept)).at(done)
@@ -108,7 +108,7 @@ enum ProviderAdminRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let done = try await call.run(
-            RemoveProvider(try call.required("provider")), as: write)
+            ProviderChange.remove(try call.required("provider")), as: write)
         return Response(status: .noContent).at(done)
     }
 
@@ -303,7 +303,7 @@ extension Call<AdminContext> {
     }
 }
 
-extension ConfigureProvider.Rejection: Refusal {
+extension ProviderChange.ConfigureRejection: Refusal {
     var problem: Problem {
         switch self {
         case .invalid(let fault): Problem(of: fault)

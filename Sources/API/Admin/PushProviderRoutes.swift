@@ -119,7 +119,7 @@ enum PushProviderRoutes {
             refusals: [.noSuchRealm, .realmDisabled, .noSuchPushProvider]
         ) { call throws(Problem) in
             let done = try await call.run(
-                RemovePushProvider(kind), as: call.write(in: try call.realm))
+                PushProviderChange.remove(kind), as: call.write(in: try call.realm))
             return Response(status: .noContent).at(done)
         }
     }
@@ -177,12 +177,12 @@ private struct ShownProvider {
 
 extension Call<AdminContext> {
     fileprivate func set(_ provider: PushProvider) async throws(Problem) -> Response {
-        let done = try await run(SetPushProvider(provider), as: write(in: try realm))
+        let done = try await run(PushProviderChange.set(provider), as: write(in: try realm))
         return Response(status: .noContent).at(done)
     }
 }
 
-extension SetPushProvider.Rejection: Refusal {
+extension PushProviderChange.SetRejection: Refusal {
     var problem: Problem {
         switch self {
         case .invalid(let fault): Problem(of: fault)
@@ -190,7 +190,7 @@ extension SetPushProvider.Rejection: Refusal {
     }
 }
 
-extension RemovePushProvider.Rejection: Refusal {
+extension PushProviderChange.RemoveRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notSet: Problem(.noSuchPushProvider)
@@ -198,7 +198,7 @@ extension RemovePushProvider.Rejection: Refusal {
     }
 }
 
-extension RequeueNotification.Rejection: Refusal {
+extension NotificationChange.RequeueRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchNotification)

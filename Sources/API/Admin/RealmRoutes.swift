@@ -36,7 +36,7 @@ enum RealmRoutes {
         else { throw Problem(.internalError) }
         guard realm != .system else { throw Problem(.reservedRealm, field: "realm") }
         let done = try await call.run(
-            CreateRealm(displayName: displayName), as: call.write(in: realm))
+            RealmChange.create(displayName: displayName), as: call.write(in: realm))
         return try await call.answer(.created, done)
             .located("/api/admin/realms/\(realm)")
     }
@@ -94,7 +94,7 @@ enum RealmRoutes {
         try MailWords.check(call.body["mail_words"])
         try KeySettings.check(call.body.object ?? [:])
         let write = call.write(in: try call.realm)
-        let done = try await call.run(SetRealmSettings(call.body.object ?? [:]), as: write)
+        let done = try await call.run(RealmChange.setSettings(call.body.object ?? [:]), as: write)
         let realm = try await call.state(Realm.self, of: Realm.stream, after: done)
         return Response.json(.ok, .object(realm.state.settings.all)).at(done)
     }
@@ -109,7 +109,7 @@ enum RealmRoutes {
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        return try await call.answer(.ok, try await call.run(DisableRealm(), as: write))
+        return try await call.answer(.ok, try await call.run(RealmChange.disable(), as: write))
     }
 
     private static let enable = Route<AdminContext>(
@@ -122,7 +122,7 @@ enum RealmRoutes {
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        return try await call.answer(.ok, try await call.run(EnableRealm(), as: write))
+        return try await call.answer(.ok, try await call.run(RealmChange.enable(), as: write))
     }
 
     fileprivate static let shape = Shape<RealmView>(
@@ -162,7 +162,7 @@ extension Call<AdminContext> {
     }
 }
 
-extension CreateRealm.Rejection: Refusal {
+extension RealmChange.CreateRejection: Refusal {
     var problem: Problem {
         switch self {
         case .alreadyExists: Problem(.realmExists, field: "realm")
@@ -171,7 +171,7 @@ extension CreateRealm.Rejection: Refusal {
     }
 }
 
-extension SetRealmSettings.Rejection: Refusal {
+extension RealmChange.SetSettingsRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchRealm)

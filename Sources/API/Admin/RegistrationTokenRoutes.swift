@@ -30,13 +30,13 @@ enum RegistrationTokenRoutes {
                         "label", .text(1...100, Names.showable(100)),
                         "Label that names the developer or team of the token."),
                     .optional(
-                        "uses", .integer(1...CreateRegistrationToken.mostUses),
+                        "uses", .integer(1...RegistrationTokenChange.mostUses),
                         "Number of clients that may register with the token; one by default."),
                     .optional(
                         "scope", .text(0...2048, Names.scope),
                         "Scopes that these clients may request beside the usual ones."),
                     .optional(
-                        "expires_in_days", .integer(1...CreateRegistrationToken.mostDays),
+                        "expires_in_days", .integer(1...RegistrationTokenChange.mostDays),
                         "Lifetime of the token in days; seven by default."))),
             example: ["label": "Partners", "uses": 5, "expires_in_days": 7]),
         answer: .written(
@@ -56,8 +56,8 @@ enum RegistrationTokenRoutes {
         }
         let id = write.newID("registration token")
         let done = try await call.run(
-            CreateRegistrationToken(
-                id: id, label: call.body["label"]?.string ?? "",
+            RegistrationTokenChange.create(
+                id, label: call.body["label"]?.string ?? "",
                 uses: call.body["uses"]?.integer ?? 1, scope: call.body["scope"]?.string ?? "",
                 days: call.body["expires_in_days"]?.integer ?? 7, now: write.origin.at),
             as: write)
@@ -92,7 +92,7 @@ enum RegistrationTokenRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let done = try await call.run(
-            RevokeRegistrationToken(id: try call.requiredID("token_id")), as: write)
+            RegistrationTokenChange.revoke(try call.requiredID("token_id")), as: write)
         return Response(status: .noContent).at(done)
     }
 
@@ -104,11 +104,11 @@ enum RegistrationTokenRoutes {
             "label", .text(1...100), "Label that names the developer or team of the token.",
             \.terms.label, example: "Partners"),
         .required(
-            "uses", .integer(1...CreateRegistrationToken.mostUses),
+            "uses", .integer(1...RegistrationTokenChange.mostUses),
             "Number of clients that may register with the token.", { Int64($0.terms.uses) },
             example: 5),
         .required(
-            "used", .integer(0...CreateRegistrationToken.mostUses),
+            "used", .integer(0...RegistrationTokenChange.mostUses),
             "Number of clients that have registered with the token.", { Int64($0.used) }, example: 1
         ),
         .required(
@@ -120,7 +120,7 @@ enum RegistrationTokenRoutes {
             "expires_at", "Expiry time.", \.terms.expiresAt, example: "2026-11-28T01:23:45Z"))
 }
 
-extension CreateRegistrationToken.Rejection: Refusal {
+extension RegistrationTokenChange.CreateRejection: Refusal {
     var problem: Problem {
         switch self {
         // A name that follows from a new id is of nothing that was there before.

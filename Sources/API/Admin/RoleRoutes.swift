@@ -43,8 +43,8 @@ enum RoleRoutes {
         refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        let command = ChangeRoles(
-            account: try call.requiredID("account_id"),
+        let command = AccountChange.giveRoles(
+            try call.requiredID("account_id"),
             roles: GivenRoles(call.body["roles"]) ?? GivenRoles())
         let done = try await call.run(command, as: write)
         return Response.json(.ok, try await call.roles()).at(done)
@@ -73,7 +73,7 @@ extension Call<AdminContext> {
     }
 }
 
-extension ChangeRoles.Rejection: Refusal {
+extension AccountChange.GiveRolesRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchAccount)

@@ -50,7 +50,7 @@ enum SigningKeyRoutes {
         try await call.knownRealm()
         let next = try await call.newSigningKey(algorithm)
         let done = try await call.run(
-            RotateSigningKey(next: next, now: write.origin.at), as: write)
+            SigningKeyChange.rotate(next: next, now: write.origin.at), as: write)
         let head = try await call.standing().head
         let keys = try await call.signingKeys(in: write.realm, upTo: done.positions.last)
         return Lists.whole(
@@ -137,7 +137,7 @@ extension SigningKeys.Phase {
     }
 }
 
-extension RotateSigningKey.Rejection: Refusal {
+extension SigningKeyChange.RotateRejection: Refusal {
     var problem: Problem {
         switch self {
         // A key is named by its own digest: two of one name were made by no working machine.

@@ -58,10 +58,11 @@ enum WebAppRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         try await call.requireForeignOrigin(in: write.realm)
-        let command = RegisterWebApp(id: write.newID("web app"), members: call.body.object ?? [:])
+        let command = WebAppChange.register(
+            write.newID("web app"), members: call.body.object ?? [:])
         let done = try await call.run(command, as: write)
-        return try await call.answer(.created, command.id, done)
-            .located("/api/admin/realms/\(write.realm)/web-apps/\(command.id)")
+        return try await call.answer(.created, command.stream, done)
+            .located("/api/admin/realms/\(write.realm)/web-apps/\(command.stream)")
     }
 
     private static let kind = Schema.oneOf(WebAppKind.allCases.map(\.rawValue))
@@ -108,9 +109,9 @@ enum WebAppRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         try await call.requireForeignOrigin(in: write.realm)
-        let command = UpdateWebApp(
-            id: try call.requiredID("web_app_id"), changes: call.body.object ?? [:])
-        return try await call.answer(.ok, command.id, try await call.run(command, as: write))
+        let command = WebAppChange.update(
+            try call.requiredID("web_app_id"), changes: call.body.object ?? [:])
+        return try await call.answer(.ok, command.stream, try await call.run(command, as: write))
     }
 
     private static let delete = Route<AdminContext>(
@@ -123,7 +124,7 @@ enum WebAppRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let done = try await call.run(
-            RemoveWebApp(id: try call.requiredID("web_app_id")), as: write)
+            WebAppChange.remove(try call.requiredID("web_app_id")), as: write)
         return Response(status: .noContent).at(done)
     }
 
@@ -179,7 +180,7 @@ extension Call<AdminContext> {
     }
 }
 
-extension RegisterWebApp.Rejection: Refusal {
+extension WebAppChange.RegisterRejection: Refusal {
     var problem: Problem {
         switch self {
         case .idTaken: Problem(.appExists)
@@ -190,7 +191,7 @@ extension RegisterWebApp.Rejection: Refusal {
     }
 }
 
-extension UpdateWebApp.Rejection: Refusal {
+extension WebAppChange.UpdateRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchApp)

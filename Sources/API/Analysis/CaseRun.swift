@@ -102,8 +102,8 @@ public struct CaseRun: Sendable {
                 let people = Array(extent.subjects[start..<min(start + 200, extent.subjects.count)])
                 let id = job.newID("disclosure \(number)")
                 let result = try await commands.attempt(
-                    RecordDisclosure(
-                        id: id, kind: .events, accounts: people, reason: job.question.reason),
+                    DisclosureChange.record(
+                        id, kind: .events, accounts: people, reason: job.question.reason),
                     in: job.realm, named: .path, id: id, by: origin)
                 // Where it is taken, it was put on record before the maker had to begin again.
                 if case .failure(.invalid) = result { throw CaseFileJob.Fault.changed }
@@ -114,7 +114,7 @@ public struct CaseRun: Sendable {
             opened: whole.opened, digest: Base64URL.encode(whole.chain),
             reason: job.question.reason)
         let result = try await commands.attempt(
-            IssueCaseFile(id: job.id, file: file), in: job.realm, named: .path,
+            DisclosureChange.issueCaseFile(job.id, file: file), in: job.realm, named: .path,
             id: job.newID("issue"), by: origin)
         if case .failure = result { throw CaseFileJob.Fault.changed }
     }

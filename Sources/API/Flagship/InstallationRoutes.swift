@@ -61,9 +61,9 @@ enum InstallationRoutes {
             throw Problem.registration("unapproved_software_id", "software_id names no app")
         }
         let refusal = try await underFreeName(members, unless: .nameTaken) {
-            (members) async throws(Problem) -> RegisterInstallation.Rejection? in
+            (members) async throws(Problem) -> InstallationChange.RegisterRejection? in
             try await Commands(call).attempt(
-                RegisterInstallation(id: id, metadata: members, secret: secret.digest),
+                InstallationChange.register(id, metadata: members, secret: secret.digest),
                 as: .installation(id))
         }
         if refusal == .nameTaken { throw Problem.said(.noSuchClient, "Not found") }
@@ -123,10 +123,10 @@ enum InstallationRoutes {
         try call.requireForeignRedirects(members)
         let rotation = try call.secretRotation(of: id, client)
         let refusal = try await underFreeName(members, unless: .nameTaken) {
-            (members) async throws(Problem) -> UpdateInstallation.Rejection? in
+            (members) async throws(Problem) -> InstallationChange.UpdateRejection? in
             try await Commands(call).attempt(
-                UpdateInstallation(
-                    id: id, metadata: members, rotation: rotation, now: call.context.clock.now()),
+                InstallationChange.update(
+                    id, metadata: members, rotation: rotation, now: call.context.clock.now()),
                 as: .installation(id))
         }
         if let refusal { throw refusal.problem }
@@ -159,7 +159,7 @@ extension Call<RealmContext> {
     /// again, which the answer would make the client forget.
     fileprivate func secretRotation(
         of id: UUID, _ client: Client
-    ) throws(Problem) -> UpdateInstallation.SecretRotation? {
+    ) throws(Problem) -> InstallationChange.SecretRotation? {
         let shown = body["client_secret"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         if let shown, SecretDigest.ofSecret(shown) != client.secret {
             throw Problem.registration("invalid_client_secret", "client_secret is wrong")
@@ -167,7 +167,7 @@ extension Call<RealmContext> {
         guard shown != nil || secretInForce(of: id, client) == nil, let replaced = client.secret,
             let secret = installationSecret(id, rotations: client.secretRotations &+ 1)
         else { return nil }
-        return UpdateInstallation.SecretRotation(replaced: replaced, secret: secret.digest)
+        return InstallationChange.SecretRotation(replaced: replaced, secret: secret.digest)
     }
 
     /// An answer that is sent to the realm itself reaches no app.
@@ -195,7 +195,7 @@ extension Problem {
     }
 }
 
-extension RegisterInstallation.Rejection: Refusal {
+extension InstallationChange.RegisterRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notOffered: Problem(.unknownHost)
@@ -206,7 +206,7 @@ extension RegisterInstallation.Rejection: Refusal {
     }
 }
 
-extension UpdateInstallation.Rejection: Refusal {
+extension InstallationChange.UpdateRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: .said(.noSuchClient, "Client not found")

@@ -63,7 +63,7 @@ extension Call<RealmContext> {
             {
                 try await Commands(self).recordRefused(
                     refreshOf: shown.session, by: installation,
-                    RegisterInstallation.clientID(of: installation))
+                    Installation.clientID(of: installation))
             }
             throw refusal.problem
         }

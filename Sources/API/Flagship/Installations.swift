@@ -100,7 +100,7 @@ extension Call<RealmContext> {
 
 extension Commands.Caller {
     static func installation(_ id: UUID) -> Commands.Caller {
-        Commands.Caller("client:\(RegisterInstallation.clientID(of: id))")
+        Commands.Caller("client:\(Installation.clientID(of: id))")
     }
 }
 

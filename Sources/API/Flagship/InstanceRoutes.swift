@@ -129,7 +129,8 @@ enum InstanceRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        switch try await Commands(call).attempt(SignTerms(), as: .installation(client)) {
+        switch try await Commands(call).attempt(OwnerChange.signTerms(), as: .installation(client))
+        {
         case nil: return Response(status: .noContent)
         case .noOwner?: throw Problem.said(.forbidden, "Not authorized")
         }

@@ -54,7 +54,7 @@ enum OwnerEmailRoutes {
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        _ = try await Commands(call).attempt(CancelOwnerMove(), as: .installation(client))
+        _ = try await Commands(call).attempt(OwnerChange.cancelMove(), as: .installation(client))
         return Response(status: .noContent)
     }
 

@@ -83,7 +83,8 @@ enum OwnerProviderRoutes {
         else { return ProviderSignIns(call).failed(visit) }
         // It is single-use, consumed before the owner is signed in: a replay finds nothing.
         guard
-            try await Commands(call).attempt(UseDelegatedCode(code), as: .anonymous) == nil
+            try await Commands(call).attempt(ProviderChange.useDelegatedCode(code), as: .anonymous)
+                == nil
         else { return ProviderSignIns(call).failed(visit) }
         return try await ProviderSignIns(call).signIn(
             terms.identity, terms.upstream, terms.provider, delegated: code, attempt: nil, visit,
@@ -182,7 +183,7 @@ extension Call<RealmContext> {
     }
 }
 
-extension UseDelegatedCode.Rejection: Refusal {
+extension ProviderChange.UseDelegatedCodeRejection: Refusal {
     var problem: Problem {
         switch self {
         case .codeOver: Problem(.invalidRequest)

@@ -119,7 +119,7 @@ enum InviteCodeRoutes {
     ) { call throws(Problem) in
         let app = try call.appOfService("invite:write")
         try await call.serve(
-            RevokeInvite(invite: try call.requiredID("invite_id"), app: app),
+            InviteChange.revoke(try call.requiredID("invite_id"), app: app),
             as: try call.serviceWrite())
         return Response(status: .noContent)
     }

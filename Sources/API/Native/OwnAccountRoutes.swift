@@ -91,8 +91,8 @@ enum OwnAccountRoutes {
         try call.requireRecentSignIn(session)
         let now = call.context.clock.now()
         try await Commands(call).dispatch(
-            ScheduleDeletion(
-                account: account, mail: call.context.newID(), keepBase: call.context.place.keepBase,
+            AccountChange.scheduleDeletion(
+                account, mail: call.context.newID(), keepBase: call.context.place.keepBase,
                 now: now),
             as: .user(account, client: session.terms.clientID))
         let events = try await reading { () throws(LogFailure) in

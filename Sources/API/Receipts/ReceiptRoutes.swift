@@ -162,7 +162,7 @@ extension Call<RealmContext> {
                 continue
             }
             let refusal = try await Commands(self).attempt(
-                RecordReceipt(mail: mail, channel: channel, receipt: receipt),
+                MailChange.recordReceipt(mail, channel: channel, receipt: receipt),
                 as: .init("gateway:\(channel.rawValue)"))
             switch refusal {
             case nil: isKnown = true

@@ -48,7 +48,7 @@ enum SignalReplayRoutes {
         }
         let start = max(from.position, stream.floor)
         try await Commands(call).dispatch(
-            ReplaySignals(stream: stream.id, client: receiver.client, after: start),
+            SignalStreamChange.replay(stream.id, client: receiver.client, after: start),
             as: receiver.caller)
         let place = LogCursor(epoch: epochs.head.epoch, position: start)
         return .json(

@@ -43,8 +43,8 @@ enum SignalStatusRoutes {
                 .invalidField, "status must be enabled, paused or disabled.", field: "status")
         }
         try await Commands(call).dispatch(
-            SetSignalStatus(
-                id: stream.id, client: receiver.client, status: status,
+            SignalStreamChange.setStatus(
+                stream.id, client: receiver.client, status: status,
                 reason: try call.signalText("reason", most: 200)), as: receiver.caller)
         let context = call.context
         if status == .enabled {
@@ -67,7 +67,7 @@ enum SignalStatusRoutes {
             \.state.statusReason, example: "Maintenance until noon"))
 }
 
-extension SetSignalStatus.Rejection: Refusal {
+extension SignalStreamChange.SetStatusRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchSignalStream)

@@ -109,7 +109,7 @@ enum SignalStreamRoutes {
             var settings = try SignalStreamDocument.settings(in: call.body, keeping: base)
             if !keeps, call.body["delivery"]?.object == nil { settings.delivery = .poll }
             try await Commands(call).dispatch(
-                ChangeSignalStream(id: stream.id, client: receiver.client, settings: settings),
+                SignalStreamChange.change(stream.id, client: receiver.client, settings: settings),
                 as: receiver.caller)
             let changed = try await call.signalStream(stream.id.description, of: receiver)
             return .json(.ok, SignalStreamDocument(changed, at: call.context.place).json)
@@ -127,7 +127,7 @@ enum SignalStreamRoutes {
         let receiver = try call.signalReceiver(SignalScope.manage)
         let stream = try await call.signalStream(call.text("stream_id"), of: receiver)
         try await Commands(call).dispatch(
-            DeleteSignalStream(id: stream.id, client: receiver.client), as: receiver.caller)
+            SignalStreamChange.delete(stream.id, client: receiver.client), as: receiver.caller)
         let context = call.context
         try await reading { () throws(LogFailure) in
             try await context.queries.forgetSignals(of: stream.id, in: context.place.realm)
@@ -178,7 +178,7 @@ extension Call<RealmContext> {
     }
 }
 
-extension ChangeSignalStream.Rejection: Refusal {
+extension SignalStreamChange.ChangeRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchSignalStream)

@@ -43,8 +43,8 @@ enum SignalSubjectRoutes {
                     try await SignalReader(context, pages).otherNames(of: subject, in: stream)
                 }
                 try await Commands(call).dispatch(
-                    SetSignalSubject(
-                        stream: stream.id, client: receiver.client, subject: subject,
+                    SignalStreamChange.setSubject(
+                        stream.id, client: receiver.client, subject: subject,
                         otherNames: otherNames, isIncluded: isIncluded), as: receiver.caller)
             }
             return Response(status: answer.status)
@@ -93,7 +93,7 @@ extension Call<RealmContext> {
     }
 }
 
-extension SetSignalSubject.Rejection: Refusal {
+extension SignalStreamChange.SetSubjectRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchSignalStream)

@@ -115,7 +115,7 @@ enum FeedSubscriptionRoutes {
         let terms = try await call.feedTerms(over: view.terms)
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
-            ChangeSubscription(id: view.id, kind: .feed, terms: terms), as: write,
+            SubscriptionChange.change(view.id, kind: .feed, terms: terms), as: write,
             orThrow: { $0.ofSubscription })
         let isLess = view.terms.includesPersonal && !terms.includesPersonal
         if isLess || view.terms.filter != terms.filter {
@@ -139,7 +139,7 @@ enum FeedSubscriptionRoutes {
         let write = call.write(in: try call.realm)
         let id = try call.requiredID("subscription_id")
         let done = try await call.run(
-            DeleteSubscription(id: id, kind: .feed), as: write,
+            SubscriptionChange.delete(id, kind: .feed), as: write,
             orThrow: { _ in Problem(.noSuchSubscription) })
         try await reading { () throws(LogFailure) in
             try await call.context.feedCursors.forget(id, in: write.realm)
@@ -255,7 +255,7 @@ extension Problem {
     }
 }
 
-extension ChangeSubscription.Rejection {
+extension SubscriptionChange.ChangeRejection {
     fileprivate var ofSubscription: Problem {
         switch self {
         case .notFound: Problem(.noSuchSubscription)

@@ -202,8 +202,8 @@ enum WebhookDeliveryRoutes {
             folded.state, of: webhook.id, in: write.realm, id: "test_\(write.newID("test"))",
             example: try await call.testExample(at: now), at: now)
         let done = try await call.run(
-            RecordSubscriptionTest(
-                id: webhook.id,
+            SubscriptionChange.recordTest(
+                webhook.id,
                 test: SubscriptionTest(
                     status: Int64(outcome.status), outcome: outcome.outcome,
                     milliseconds: Int64(outcome.milliseconds), at: outcome.at)), as: write)

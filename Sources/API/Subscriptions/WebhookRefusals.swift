@@ -3,7 +3,7 @@ internal import JSON
 
 // What the domain refuses of webhooks, as problems.
 
-extension ChangeSubscription.Rejection: Refusal {
+extension SubscriptionChange.ChangeRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchWebhook)
@@ -12,7 +12,7 @@ extension ChangeSubscription.Rejection: Refusal {
     }
 }
 
-extension ResumeSubscription.Rejection: Refusal {
+extension SubscriptionChange.ResumeRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: return Problem(.noSuchWebhook)
@@ -27,7 +27,7 @@ extension ResumeSubscription.Rejection: Refusal {
     }
 }
 
-extension RotateSubscriptionSecret.Rejection: Refusal {
+extension SubscriptionChange.RotateSecretRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchWebhook)
@@ -36,7 +36,7 @@ extension RotateSubscriptionSecret.Rejection: Refusal {
     }
 }
 
-extension ReplaySubscription.Rejection: Refusal {
+extension SubscriptionChange.ReplayRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchWebhook)

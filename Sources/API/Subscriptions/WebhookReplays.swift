@@ -84,7 +84,7 @@ extension Call<AdminContext> {
         if let earlier = try await earlier(write) { return try await queued(earlier.done) }
         let (count, next) = try await queue(webhook)
         let done = try await run(
-            ReplaySubscription(id: webhook.id, replay: replay, queued: Int64(count), next: next),
+            SubscriptionChange.replay(webhook.id, replay: replay, queued: Int64(count), next: next),
             as: write)
         return try await queued(done)
     }

@@ -117,8 +117,8 @@ enum WebhookRoutes {
         // Another address would have personal data sent elsewhere.
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
-            ChangeSubscription(
-                id: view.id, terms: terms,
+            SubscriptionChange.change(
+                view.id, terms: terms,
                 mayBeLoopback: call.context.deliveries.mayBeLoopback), as: write)
         return try await call.shown(view.id, done)
     }
@@ -134,7 +134,7 @@ enum WebhookRoutes {
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let done = try await call.run(
-            DeleteSubscription(id: try call.requiredID("webhook_id")),
+            SubscriptionChange.delete(try call.requiredID("webhook_id")),
             as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
     }
@@ -152,7 +152,7 @@ enum WebhookRoutes {
     ) { call throws(Problem) in
         let id = try call.requiredID("webhook_id")
         let done = try await call.run(
-            PauseSubscription(id: id), as: call.write(in: try call.realm))
+            SubscriptionChange.pause(id), as: call.write(in: try call.realm))
         return try await call.shown(id, done)
     }
 
@@ -200,7 +200,7 @@ enum WebhookRoutes {
             }
         }
         let done = try await call.run(
-            ResumeSubscription(id: id, startsAfter: start), as: write)
+            SubscriptionChange.resume(id, startsAfter: start), as: write)
         return try await call.shown(id, done)
     }
 
@@ -221,7 +221,7 @@ enum WebhookRoutes {
                     .optional(
                         "keep_old",
                         .integer(
-                            RotateSubscriptionSecret.shortest...RotateSubscriptionSecret.longest),
+                            SubscriptionChange.overlap),
                         "Seconds for which the old secret still signs; a day by default."))),
             example: ["keep_old": 86_400]),
         answer: .written(.ok, "The webhook and its new secret.", WebhookSchema.freshShape),
@@ -235,8 +235,8 @@ enum WebhookRoutes {
             throw Problem(.internalError)
         }
         let done = try await call.run(
-            RotateSubscriptionSecret(
-                id: id, secret: secret, keepsOldFor: call.body["keep_old"]?.integer ?? 86_400,
+            SubscriptionChange.rotateSecret(
+                id, secret: secret, keepsOldFor: call.body["keep_old"]?.integer ?? 86_400,
                 now: call.context.time.now(in: write.realm)), as: write)
         let made = try await call.state(Subscription.self, of: id, after: done)
         guard let told = made.state.secret else { throw Problem.secretRetired }

@@ -20,7 +20,7 @@ public enum SubjectForm {
 
     /// Whether Urd made the client's name of its stream: those of installations have no hyphens.
     public static func isMade(_ clientID: String, for client: UUID) -> Bool {
-        clientID == client.description || clientID == RegisterInstallation.clientID(of: client)
+        clientID == client.description || clientID == Installation.clientID(of: client)
     }
 
     /// Whether the client has such a name, or one that no account can have.

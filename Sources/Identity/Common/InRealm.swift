@@ -1,18 +1,18 @@
 public import EventSourcing
-internal import Values
+package import Values
 
 /// What most commands look at: the realm that they act in and the one thing that they change.
 /// That the realm is read, and so asserted, is what makes disabling a realm hold at once.
-public struct InRealm<State: StreamState>: RealmFacts {
+public struct InRealm<State: StreamState>: RealmFacts, StreamFacts {
     public let realm: Versioned<Realm>
     public let thing: Versioned<State>
 
-    static func read(
-        _ stream: UUID, from streams: some StreamReader
+    package static func read(
+        _ stream: UUID, isNew: Bool = false, from streams: some StreamReader
     ) async throws(LogFailure) -> InRealm {
         InRealm(
             realm: try await streams.read(Realm.self, Realm.stream),
-            thing: try await streams.read(State.self, stream))
+            thing: try await .read(stream, isNew: isNew, from: streams))
     }
 }
 
@@ -22,13 +22,20 @@ public protocol RealmFacts: Sendable {
     var realm: Versioned<Realm> { get }
 }
 
-extension Command where Facts: RealmFacts {
+extension RealmFacts {
     /// Inlined into each command: two loads, and no copy of the realm.
     @inline(__always)
-    public func requireRealm(_ facts: Facts) throws(RealmRejection) {
-        let realm = facts.realm
+    package func requireRealm() throws(RealmRejection) {
+        let realm = realm
         guard realm.exists else { throw .realmNotFound }
         if realm.state.isDisabled { throw .realmDisabled }
+    }
+}
+
+extension Command where Facts: RealmFacts {
+    @inline(__always)
+    public func requireRealm(_ facts: Facts) throws(RealmRejection) {
+        try facts.requireRealm()
     }
 }
 

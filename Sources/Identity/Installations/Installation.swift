@@ -9,6 +9,9 @@ public enum Installation {
 
     public static let scope = "*"
 
+    /// The name that it goes by in OAuth.
+    public static func clientID(of id: UUID) -> String { Hex.encode(id.bytes) }
+
     /// Two of one owner don't have the same name.
     static func nameClaim(_ name: String) -> Claim { Claim("installation_name", name) }
 }

@@ -95,7 +95,7 @@ extension ReadModelQueries {
         of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
         after position: Int64, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {
-        let clientID = RegisterInstallation.clientID(of: installation)
+        let clientID = Installation.clientID(of: installation)
         var selections = [
             AuditSelection(stream: installation),
             AuditSelection(stream: AppKey.stream(of: installation)),

@@ -54,16 +54,16 @@ struct EventOutput: Sendable {
         guard !opened.isEmpty else { return }
         var random = SystemRandom()
         let now = Log.systemTime()
-        let record = RecordDisclosure(
-            id: .v7(at: now, using: &random), kind: .events,
+        let record = DisclosureChange.record(
+            .v7(at: now, using: &random), kind: .events,
             accounts: Set(opened.compactMap(\.subject)).sorted(), reason: reason)
         do {
             _ = try await store.dispatcher.dispatch(
                 record, in: realm, id: .v7(at: now, using: &random),
                 origin: Origin(actor: "operator:\(Operator.name)", at: now))
-        } catch RecordDisclosure.Rejection.invalid {
+        } catch DisclosureChange.RecordRejection.invalid {
             throw UsageError(
-                "--reason must be one line of up to \(RecordDisclosure.longestReason) characters")
+                "--reason must be one line of up to \(DisclosureChange.longestReason) characters")
         }
     }
 

@@ -81,7 +81,7 @@ struct LogAccept: Subcommand {
         var random = SystemRandom()
         let now = store.now(in: realm)
         _ = try await store.dispatcher.dispatch(
-            AcceptLoss(loss), in: realm, id: .v7(at: now, using: &random),
+            RealmChange.acceptLoss(loss), in: realm, id: .v7(at: now, using: &random),
             origin: Origin(actor: "operator:\(Operator.name)", at: now))
         return loss
     }

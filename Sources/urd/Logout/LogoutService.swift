@@ -77,7 +77,7 @@ final class LogoutService: Sendable {
     /// - Returns: the delay before the next attempt.
     private func deliver(_ entry: DueWork.Entry) async -> Duration {
         do {
-            var outcome = RecordLogoutNotice.Outcome.pointless
+            var outcome = LogoutNoticeChange.Outcome.pointless
             if let letter = try await letters.letter(at: entry.position, in: entry.realm) {
                 guard rounds.isOurs else { return .zero }
                 outcome = await send(letter)
@@ -93,7 +93,7 @@ final class LogoutService: Sendable {
         }
     }
 
-    private func send(_ letter: LogoutLetter) async -> RecordLogoutNotice.Outcome {
+    private func send(_ letter: LogoutLetter) async -> LogoutNoticeChange.Outcome {
         let request = OutgoingRequest(
             method: .post, url: letter.address,
             headers: [
@@ -107,17 +107,17 @@ final class LogoutService: Sendable {
 
     /// Told until it is on record, so that a client that said yes is not told again by this process.
     private func record(
-        _ outcome: RecordLogoutNotice.Outcome, of entry: DueWork.Entry
+        _ outcome: LogoutNoticeChange.Outcome, of entry: DueWork.Entry
     ) async throws {
         var pause = Duration.milliseconds(100)
         while true {
             do {
                 try await store.dispatch(
-                    RecordLogoutNotice(
-                        notice: entry.id, outcome: outcome, now: store.clock.now()),
+                    LogoutNoticeChange.record(
+                        entry.id, outcome: outcome, now: store.clock.now()),
                     in: entry.realm, by: "logout")
                 return
-            } catch is RecordLogoutNotice.Rejection {
+            } catch is LogoutNoticeChange.RecordRejection {
                 return
             } catch {
                 try Task.checkCancellation()

@@ -53,11 +53,11 @@ struct InstallationService: Sendable {
         var random = SystemRandomNumberGenerator()
         do {
             _ = try await store.dispatcher.dispatch(
-                ForgetInstallation(id: entry.client, now: now), in: entry.realm,
+                InstallationChange.forget(entry.client, now: now), in: entry.realm,
                 id: .v7(at: now, using: &random), digest: [],
                 origin: Origin(actor: "system", at: now))
             removed.add(1)
-        } catch is ForgetInstallation.Rejection {
+        } catch is InstallationChange.ForgetRejection {
             return
         }
     }

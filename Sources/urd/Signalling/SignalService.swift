@@ -172,10 +172,10 @@ final class SignalService: Sendable {
         metrics.ended.add()
         do {
             try await store.dispatch(
-                SetSignalStatus(
-                    id: entry.stream, client: nil, status: .paused, reason: reason,
+                SignalStreamChange.setStatus(
+                    entry.stream, client: nil, status: .paused, reason: reason,
                     mail: await mailToContact(of: entry.realm)), in: entry.realm, by: "signals")
-        } catch is SetSignalStatus.Rejection {
+        } catch is SignalStreamChange.SetStatusRejection {
             return
         }
     }

@@ -133,8 +133,8 @@ final class WebhookRunner: Sendable {
         _ reason: Subscription.DisableReason, _ position: Int64?, url: String? = nil
     ) async throws {
         let isDisabled = try await service.dispatch(
-            DisableSubscription(
-                id: id, reason: reason, position: position, url: url,
+            SubscriptionChange.disable(
+                id, reason: reason, position: position, url: url,
                 mail: await service.mailToContact(of: realm)), in: realm)
         guard isDisabled else { return }
         service.metrics.ended.add()
@@ -151,7 +151,7 @@ final class WebhookRunner: Sendable {
                 "subscription": .uuid(id), "position": .integer(position), "why": .string(why),
             ])
         try await service.dispatch(
-            HaltSubscription(id: id, position: position, reason: why), in: realm)
+            SubscriptionChange.halt(id, position: position, reason: why), in: realm)
     }
 
     // MARK: - One hold of the subscription
@@ -303,8 +303,8 @@ final class WebhookRunner: Sendable {
         guard service.isOurs, let since = run.takeWarning(at: now) else { return }
         store.lines.warning("webhook.failing", ["subscription": .uuid(id)])
         try await service.dispatch(
-            WarnOfSubscription(
-                id: id, since: since, mail: await service.mailToContact(of: realm)), in: realm)
+            SubscriptionChange.warn(
+                id, since: since, mail: await service.mailToContact(of: realm)), in: realm)
     }
 
     private func settle(_ run: inout WebhookRun) async throws {
@@ -325,7 +325,7 @@ final class WebhookRunner: Sendable {
             if let lost {
                 service.metrics.dead.add()
                 try await service.dispatch(
-                    GiveUpDelivery(subscription: id, delivery: lost), in: realm)
+                    SubscriptionChange.giveUp(id, delivery: lost), in: realm)
             }
         }
     }

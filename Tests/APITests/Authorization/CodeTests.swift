@@ -210,7 +210,7 @@ private typealias Site = AuthorizeWorld
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code()
-        try await world.world.carryOut(DisableAccount(account: world.ann))
+        try await world.world.carryOut(AccountChange.disable(world.ann))
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
     }
 

@@ -227,7 +227,7 @@ private typealias Site = AuthorizeWorld
         let client = try #require(
             try await FoldedQueries(log: world.world.log).knownClient(
                 "web", in: world.world.realm))
-        try await world.world.carryOut(DisableClient(id: client.id))
+        try await world.world.carryOut(ClientChange.disable(client.id))
         let back = try await world.authorize([("continue", sealed)])
         #expect(back.status == .badRequest && back.response.headers["Location"] == nil)
         let anew = try await world.authorize()
@@ -308,7 +308,7 @@ private typealias Site = AuthorizeWorld
         let client = try #require(
             try await FoldedQueries(log: world.world.log).knownClient("web", in: world.world.realm))
         let consent = world.world.mint.consent(of: world.ann, to: client.id)
-        try await world.world.carryOut(WithdrawConsent(consent: consent, account: world.ann))
+        try await world.world.carryOut(ConsentChange.withdraw(consent, account: world.ann))
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
     }
 

@@ -128,7 +128,7 @@ private typealias Site = AuthorizeWorld
         let answer = try await world.visit("/authorize", Self.request)
         #expect(try world.sent(answer).to == "/login")
         try await world.signIn()
-        try await world.world.carryOut(DisableAccount(account: world.ann))
+        try await world.world.carryOut(AccountChange.disable(world.ann))
         #expect(try world.sent(try await world.visit("/authorize", Self.request)).to == "/login")
     }
 
@@ -242,7 +242,7 @@ private typealias Site = AuthorizeWorld
         #expect(answer.status == .ok && answer.json["business_partner_id"] == "BP-4711")
         #expect(answer.response.headers["Urd-Business-Partner"] == "BP-4711")
         #expect(answer.json["exp"] == known["exp"])
-        try await world.world.carryOut(DisableAccount(account: world.ann))
+        try await world.world.carryOut(AccountChange.disable(world.ann))
         #expect(try await world.world.introspect(token) == ["active": false])
         #expect(try await data(world, token).status == .unauthorized)
         // What other clients' tokens are about is none of the profile's business.
@@ -274,7 +274,7 @@ private typealias Site = AuthorizeWorld
         let token = try await tokens(world).access
         let queries = FoldedQueries(log: world.world.log)
         let client = try #require(try await queries.knownClient("ates", in: world.world.realm)).id
-        try await world.world.carryOut(DisableClient(id: client))
+        try await world.world.carryOut(ClientChange.disable(client))
         for shown in [token, "x", nil] {
             for scope in [nil, "other"] {
                 let answer = try await data(world, shown, scope: scope)
@@ -284,7 +284,7 @@ private typealias Site = AuthorizeWorld
                 #expect(error == (shown == nil ? "login_required" : "invalid_token"))
             }
         }
-        try await world.world.carryOut(EnableClient(id: client))
+        try await world.world.carryOut(ClientChange.enable(client))
         #expect(try await data(world, token).status == .ok)
         try await world.world.carryOut(DeleteClient(id: client))
         for shown in [token, nil] {

@@ -18,7 +18,7 @@ enum AppBudgets {
         ]
         let world = try await SignInWorld(settings.merging(more) { $1 })
         let id = UUID.random()
-        try await world.carryOut(CreateApp(id: id, slug: "desk", name: "Desk"))
+        try await world.carryOut(AppChange.create(id, slug: "desk", name: "Desk"))
         world.directory.change(world.realm) {
             $0.apps[world.realm] = [
                 AppView(

@@ -17,7 +17,7 @@ import Values
         // A key is known before it signs: the first step shows it, the second one begins to use it.
         for _ in 0..<2 {
             try await world.carryOut(
-                RotateSigningKey(
+                SigningKeyChange.rotate(
                     next: try NewSigningKey(.generate(.rs256)), now: world.clock.next()))
         }
         let after = Set(try await world.keySet().document.kids)

@@ -125,7 +125,7 @@ import Values
         let token = try await token(world, "events.read")
         var feed = try OpenFeed(try await ask(world, token).response)
         _ = try await feed.begin()
-        try await world.carryOut(SetRealmSettings(["registration": "off"]))
+        try await world.carryOut(RealmChange.setSettings(["registration": "off"]))
         try await world.carryOut(
             Happening<Account>(event: .disabled(), stream: UUID.random()))
         let frame = try #require(await feed.next())
@@ -183,7 +183,7 @@ import Values
             try await world.log.events(from: 1, limit: .max, in: world.realm).last {
                 $0.name == "client.registered"
             })
-        try await world.carryOut(DisableClient(id: client.stream))
+        try await world.carryOut(ClientChange.disable(client.stream))
         await world.feeds.checkGrants()
         let frame = try #require(await feed.next())
         #expect(frame.json["type"] == "/problems/unauthenticated")

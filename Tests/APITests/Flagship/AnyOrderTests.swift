@@ -90,7 +90,7 @@ private final class Thieves {
                 ],
             ], callProviders: provider.calls)
         provider.clock.withLock { [world] in $0 = world.world.clock }
-        try await world.world.carryOut(ConfigureProvider(.standIn(tokens: true)))
+        try await world.world.carryOut(ProviderChange.configure(.standIn(tokens: true)))
         try await world.world.link(world.account)
         good = try await world.certified("Genuine")
         let access = try await world.onboard(good).json["access_token"]?.string

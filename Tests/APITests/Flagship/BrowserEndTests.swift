@@ -21,7 +21,7 @@ enum BrowserEndWay: String, CaseIterable {
     private func world() async throws -> FlagshipWorld {
         let world = try await FlagshipWorld(callProviders: provider.calls)
         provider.clock.withLock { $0 = world.world.clock }
-        try await world.world.carryOut(ConfigureProvider(.standIn()))
+        try await world.world.carryOut(ProviderChange.configure(.standIn()))
         try await world.world.link(world.account)
         _ = try await world.onboard(try await world.certified())
         return world

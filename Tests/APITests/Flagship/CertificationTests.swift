@@ -15,7 +15,7 @@ import Values
 
     private func revoke(_ app: TestInstallation, in world: FlagshipWorld) async throws {
         try await world.world.carryOut(
-            RevokeCertification(installation: try id(app), now: world.world.clock.next()))
+            InstallationChange.revokeCertification(try id(app), now: world.world.clock.next()))
     }
 
     private func isCertified(

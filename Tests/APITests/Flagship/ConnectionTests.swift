@@ -237,7 +237,7 @@ import Values
         let setting = try await setting()
         let (_, pairs) = try await setting.begin()
         try await setting.world.world.carryOut(
-            DisableAccount(account: setting.world.account))
+            AccountChange.disable(setting.world.account))
         #expect(try await setting.back(pairs["state"]).status == .forbidden)
         #expect(try await setting.world.happened("connection.finished").isEmpty)
     }

@@ -53,7 +53,7 @@ struct FlagshipWorld {
                 addresses: Addresses(mailbox: world.mint.mailbox("camille@example.org")),
                 person: person, isConfirmed: true))
         try await world.carryOut(
-            SetIntegrityKeys(
+            IntegrityKeysChange.set(
                 verification: google.keys, decryption: [Base64.encode(google.decryptionKey)]))
         let token = UUID.random()
         registerToken = world.mint.registerToken(token)

@@ -192,7 +192,7 @@ import Values
         let id = try #require(UUID(bytes: Hex.decode(app.id) ?? []))
         let old = "made up elsewhere"
         try await world.world.carryOut(
-            RotateClientSecret(id: id, secret: try #require(SecretDigest.ofSecret(old))))
+            ClientChange.rotateSecret(id, secret: try #require(SecretDigest.ofSecret(old))))
         let path = "/auth/register/\(app.id)"
         let found = try await world.send(.get, path, bearer: app.token)
         #expect(found.status == .ok && found.json["client_secret"] == nil)
@@ -265,11 +265,11 @@ import Values
         #expect(try await world.login(adopted).status == .accepted)
         let id = try #require(UUID(bytes: Hex.decode(app.id) ?? []))
         let now = world.world.clock.next()
-        try await world.world.carryOut(ForgetInstallation(id: id, now: now))
+        try await world.world.carryOut(InstallationChange.forget(id, now: now))
         #expect(try await world.register().id != app.id)
         let kept = try #require(UUID(bytes: Hex.decode(adopted.id) ?? []))
-        await #expect(throws: ForgetInstallation.Rejection.notLapsed) {
-            try await world.world.carryOut(ForgetInstallation(id: kept, now: now))
+        await #expect(throws: InstallationChange.ForgetRejection.notLapsed) {
+            try await world.world.carryOut(InstallationChange.forget(kept, now: now))
         }
     }
 
@@ -297,9 +297,9 @@ import Values
         let gone = try await world.send(.get, "/auth/register/\(other.id)", bearer: other.token)
         #expect(gone.status == .notFound)
         let id = try #require(UUID(bytes: Hex.decode(asked.id) ?? []))
-        await #expect(throws: ForgetInstallation.Rejection.notLapsed) {
+        await #expect(throws: InstallationChange.ForgetRejection.notLapsed) {
             try await world.world.carryOut(
-                ForgetInstallation(id: id, now: world.world.clock.next()))
+                InstallationChange.forget(id, now: world.world.clock.next()))
         }
     }
 

@@ -179,7 +179,7 @@ import Values
                 EndSession(session: session, reason: .revoked, of: world.account))
         case .installation:
             _ = try await world.send(.delete, "/auth/register/\(app.id)", bearer: app.token)
-        case .account: try await world.world.carryOut(DisableAccount(account: world.account))
+        case .account: try await world.world.carryOut(AccountChange.disable(world.account))
         case .everywhere:
             try await world.world.carryOut(RotateSecurityStamp(account: world.account))
         case .app: try await world.remove(bank)

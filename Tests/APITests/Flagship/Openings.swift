@@ -84,7 +84,7 @@ struct OpeningWorld {
         try await world.add(FlagshipWorld.drive)
         providers = try PushStandIn(world.world.clock)
         for provider in try providers.providers() {
-            try await world.world.carryOut(SetPushProvider(provider))
+            try await world.world.carryOut(PushProviderChange.set(provider))
         }
         desk = try await world.certify(
             world.registerDevice("Desk", nil, nil, NotifiedWorld.categories))
@@ -100,7 +100,7 @@ struct OpeningWorld {
         default: phone = try await world.certified("Phone")
         }
         guard opening.isOfProvider else { return }
-        try await world.world.carryOut(ConfigureProvider(.standIn()))
+        try await world.world.carryOut(ProviderChange.configure(.standIn()))
         try await world.world.link(world.account)
     }
 
@@ -226,11 +226,12 @@ extension OpeningWorld {
         case .passphraseReset: try await resetPassphrase()
         case .loggedOut: try await log.carryOut(RotateSecurityStamp(account: world.account))
         case .disabled:
-            try await log.carryOut(DisableAccount(account: world.account))
-            try await log.carryOut(EnableAccount(account: world.account))
+            try await log.carryOut(AccountChange.disable(world.account))
+            try await log.carryOut(AccountChange.enable(world.account))
         case .deleted:
             try await log.carryOut(
-                ScheduleDeletion(account: world.account, isAtOnce: true, now: log.clock.next()))
+                AccountChange.scheduleDeletion(world.account, isAtOnce: true, now: log.clock.next())
+            )
             try await log.carryOut(
                 DeleteAccount(
                     account: world.account,
@@ -238,8 +239,8 @@ extension OpeningWorld {
                     now: log.clock.next()))
         case .certificationRevoked:
             try await log.carryOut(
-                RevokeCertification(
-                    installation: try installation(phone), now: log.clock.next()))
+                InstallationChange.revokeCertification(
+                    try installation(phone), now: log.clock.next()))
         case .deviceRevoked:
             let answer = try await world.send(
                 .delete, "/settings/clients/\(phone.id)", bearer: deskAccess)

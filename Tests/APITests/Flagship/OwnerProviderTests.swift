@@ -16,7 +16,7 @@ import Values
     ) async throws -> (FlagshipWorld, TestInstallation) {
         let world = try await FlagshipWorld(callProviders: provider.calls)
         provider.clock.withLock { $0 = world.world.clock }
-        try await world.world.carryOut(ConfigureProvider(.standIn(tokens: tokens)))
+        try await world.world.carryOut(ProviderChange.configure(.standIn(tokens: tokens)))
         try await world.world.link(world.account)
         let app = try await world.certified()
         _ = try await world.onboard(app)
@@ -139,7 +139,7 @@ import Values
         world.world.clock.advance(seconds: DelegatedCode.lifetime)
         #expect(try await ask(world, app, ["code": code]).json["error"] == "invalid code")
         let next = JSON.string(try await delegated(world))
-        try await world.world.carryOut(RemoveProvider("corporate"))
+        try await world.world.carryOut(ProviderChange.remove("corporate"))
         #expect(try await ask(world, app, ["code": next]).json["error"] == "invalid code")
     }
 
@@ -266,14 +266,14 @@ import Values
         #expect(try await browser.get("/oidc/franceconnect").status == .notFound)
         let known = try await world.send(.get, "/public/prelogin").json
         #expect(known["OIDC"] == true && known["FranceConnect"] == false)
-        try await world.world.carryOut(ConfigureProvider(.standIn("franceconnect")))
+        try await world.world.carryOut(ProviderChange.configure(.standIn("franceconnect")))
         let told = try await world.send(.get, "/public/prelogin").json
         #expect(told["OIDC"] == true && told["FranceConnect"] == true)
         #expect(try await browser.get("/oidc/franceconnect?redirect=/account").status == .seeOther)
         #expect(browser.place == "/oidc/start?provider=franceconnect&redirect=%2Faccount")
         try await browser.follow()
         #expect(browser.place?.hasPrefix("\(StandIn.issuer)/authorize?") == true)
-        try await world.world.carryOut(RemoveProvider("corporate"))
+        try await world.world.carryOut(ProviderChange.remove("corporate"))
         let alone = try await world.send(.get, "/public/prelogin").json
         #expect(alone["OIDC"] == false && alone["FranceConnect"] == true)
     }

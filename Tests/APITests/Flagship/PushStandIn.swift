@@ -220,7 +220,7 @@ struct NotifiedWorld {
         courier = PushCourier(transport: { standIn.respond($0) }, now: { clock.next() })
         guard hasProviders else { return }
         for provider in try standIn.providers() {
-            try await world.world.carryOut(SetPushProvider(provider))
+            try await world.world.carryOut(PushProviderChange.set(provider))
         }
     }
 

@@ -318,7 +318,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         _ = try await notified.device("Phone", "firebase", "t1")
         try await notified.send()
         try await notified.world.world.carryOut(
-            DisableAccount(account: notified.world.account, mail: UUID.random()))
+            AccountChange.disable(notified.world.account, mail: UUID.random()))
         #expect(try await notified.deliver() == [.pointless])
         #expect(notified.providers.taken.isEmpty)
         #expect(

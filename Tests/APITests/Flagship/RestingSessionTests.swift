@@ -17,7 +17,7 @@ import Values
         let installation = try #require(Hex.decode(app.id).flatMap { UUID(bytes: $0) })
         func asleep() async throws {
             try await world.world.carryOut(
-                RevokeCertification(installation: installation, now: world.world.clock.next()))
+                InstallationChange.revokeCertification(installation, now: world.world.clock.next()))
             #expect(try await world.refresh(app, refresh).status != .ok)
         }
         func awake() async throws {

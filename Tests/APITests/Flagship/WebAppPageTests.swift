@@ -226,7 +226,7 @@ import Values
         let code = try await world.sessionCodeText(access)
         let browser = world.browser(at: host)
         try await browser.get("/?session_code=\(try await world.sessionCodeText(access))")
-        try await world.world.carryOut(DisableAccount(account: world.account))
+        try await world.world.carryOut(AccountChange.disable(world.account))
         let late = world.browser(at: host)
         try await late.get("/?session_code=\(code)")
         #expect(late.cookies["__Host-urd"] == nil)

@@ -24,7 +24,7 @@ extension FlagshipWorld {
     @discardableResult
     func add(_ members: JSONObject) async throws -> UUID {
         let id = UUID.random()
-        try await world.carryOut(RegisterWebApp(id: id, members: members))
+        try await world.carryOut(WebAppChange.register(id, members: members))
         let card = try WebAppCard(members)
         world.directory.change(world.realm) {
             $0.webApps[world.realm, default: []].append(
@@ -34,12 +34,12 @@ extension FlagshipWorld {
     }
 
     func remove(_ id: UUID) async throws {
-        try await world.carryOut(RemoveWebApp(id: id))
+        try await world.carryOut(WebAppChange.remove(id))
         world.directory.change(world.realm) { $0.webApps[world.realm]?.removeAll { $0.id == id } }
     }
 
     func set(_ settings: JSONObject) async throws {
-        try await world.carryOut(SetRealmSettings(settings))
+        try await world.carryOut(RealmChange.setSettings(settings))
         world.directory.change(world.realm) { state in
             guard let known = state.realms[world.realm] else { return }
             state.realms[world.realm] = RealmView(

@@ -102,7 +102,7 @@ import Values
     @Test func `signing in on a page works without native grants`() async throws {
         let world = try await SignInWorld()
         world.directory.change(world.realm) { _ in }
-        try await world.carryOut(SetRealmSettings(["native_grants": false]))
+        try await world.carryOut(RealmChange.setSettings(["native_grants": false]))
         try await PageBrowser(world).signIn()
     }
 

@@ -52,10 +52,10 @@ import Values
     @Test func `MOD-16: the app info has the client's own app at every host`() async throws {
         let world = try await SignInWorld(["native_grants": false])
         let app = UUID.random()
-        try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
+        try await world.carryOut(AppChange.create(app, slug: "desk", name: "Desk"))
         try await world.carryOut(
-            UpdateApp(
-                id: app,
+            AppChange.update(
+                app,
                 settings: ["native_grants": true, "registration_last_name": "required"]))
         try await world.registerPhone("desk", ["app_id": .string(app.description)])
         let desk = try await info(world, client: "desk")
@@ -83,8 +83,8 @@ import Values
             "accent_colour": "#0a7b6c", "logo_url": "https://acme.example/logo.svg",
         ])
         let app = UUID.random()
-        try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
-        try await world.carryOut(UpdateApp(id: app, settings: ["accent_colour": "#ff0000"]))
+        try await world.carryOut(AppChange.create(app, slug: "desk", name: "Desk"))
+        try await world.carryOut(AppChange.update(app, settings: ["accent_colour": "#ff0000"]))
         try await world.registerPhone("desk", ["app_id": .string(app.description)])
         let logo: JSON = "https://acme.example/logo.svg"
         #expect(
@@ -99,16 +99,16 @@ import Values
     {
         let world = try await SignInWorld(["native_grants": false])
         let app = UUID.random()
-        try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
+        try await world.carryOut(AppChange.create(app, slug: "desk", name: "Desk"))
         try await world.registerPhone("desk", ["app_id": .string(app.description)])
         let posture = { try await info(world, client: "desk")["Registration"]?.string }
         #expect(try await posture() == "Off", "It signs nobody in without a browser.")
-        try await world.carryOut(UpdateApp(id: app, settings: ["native_grants": true]))
+        try await world.carryOut(AppChange.update(app, settings: ["native_grants": true]))
         #expect(try await posture() == "JitOnOtp")
         #expect(try await info(world)["Registration"] == "Off", "The realm has no such default.")
-        try await world.carryOut(SetRealmSettings(["registration": "off"]))
+        try await world.carryOut(RealmChange.setSettings(["registration": "off"]))
         #expect(try await posture() == "Off", "The realm says so.")
-        try await world.carryOut(UpdateApp(id: app, settings: ["registration": "invite_code"]))
+        try await world.carryOut(AppChange.update(app, settings: ["registration": "invite_code"]))
         #expect(try await posture() == "InviteCode")
     }
 }

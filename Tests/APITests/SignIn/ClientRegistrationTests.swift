@@ -36,8 +36,8 @@ extension SignInWorld {
     func registrationToken(uses: Int64 = 1, scope: String = "") async throws -> String {
         let id = UUID.random()
         try await carryOut(
-            CreateRegistrationToken(
-                id: id, label: "Partners", uses: uses, scope: scope, now: clock.next()))
+            RegistrationTokenChange.create(
+                id, label: "Partners", uses: uses, scope: scope, now: clock.next()))
         return mint.initialAccessToken(id)
     }
 }

@@ -162,7 +162,7 @@ import Values
         let now = world.clock.next()
         for at in [now, now] {
             try await world.carryOut(
-                RotateSigningKey(next: try NewSigningKey(.pooled(.es256)), now: at))
+                SigningKeyChange.rotate(next: try NewSigningKey(.pooled(.es256)), now: at))
         }
         #expect(try await world.keySet().keys.count == 4)
         let access = try #require(first.json["access_token"]?.string)

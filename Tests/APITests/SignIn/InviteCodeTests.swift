@@ -17,8 +17,8 @@ private struct InviteWorld {
 
     init(_ settings: JSONObject = ["registration": "invite_code"]) async throws {
         world = try await SignInWorld(settings)
-        try await world.carryOut(CreateApp(id: app, slug: "shop", name: "Shop"))
-        try await world.carryOut(CreateApp(id: otherApp, slug: "desk", name: "Desk"))
+        try await world.carryOut(AppChange.create(app, slug: "shop", name: "Shop"))
+        try await world.carryOut(AppChange.create(otherApp, slug: "desk", name: "Desk"))
         try await register("shop", "invite:write invite:read", app)
         try await register("reader", "invite:read", app)
         try await register("stranger", "invite:write invite:read", otherApp)
@@ -172,7 +172,7 @@ extension Answered {
         let path = "/api/app/\(invites.app)/invite-codes"
         #expect(try await invites.world.call(.get, path, as: nil).status == .unauthorized)
         #expect(try await invites.world.call(.get, path, as: "x").status == .unauthorized)
-        try await invites.world.carryOut(SetRealmSettings(["registration": "jit_on_otp"]))
+        try await invites.world.carryOut(RealmChange.setSettings(["registration": "jit_on_otp"]))
         let person = try await invites.world.token()
         let refused = try await invites.world.call(.get, path, as: person)
         #expect(refused.status == .forbidden)
@@ -188,8 +188,8 @@ extension Answered {
         #expect(try await invites.list().json.array?.count == 1)
         #expect(try await invites.revoke(.string(house.id.description)).status == .notFound)
         #expect(try await invites.ask("ann@example.org", .string(house.code)) == 1)
-        await #expect(throws: RevokeInvite.Rejection.used) {
-            try await invites.world.carryOut(RevokeInvite(invite: house.id))
+        await #expect(throws: InviteChange.RevokeRejection.used) {
+            try await invites.world.carryOut(InviteChange.revoke(house.id))
         }
     }
 

@@ -40,7 +40,7 @@ import Values
     @Test func `a cached client is refused its old secret, and accepted with the new one`()
         async throws
     {
-        try await world.carryOut(RotateClientSecret(id: id, secret: digest("new")))
+        try await world.carryOut(ClientChange.rotateSecret(id, secret: digest("new")))
         #expect(try await token("old").json["error"] == "invalid_client")
         #expect(try await introspect("old").json["error"] == "invalid_client")
         #expect(try await token("new").status == .ok)
@@ -48,10 +48,10 @@ import Values
     }
 
     @Test func `a cached client is refused once it is disabled or deleted`() async throws {
-        try await world.carryOut(DisableClient(id: id))
+        try await world.carryOut(ClientChange.disable(id))
         #expect(try await token("old").json["error"] == "invalid_client")
         #expect(try await introspect("old").json["error"] == "invalid_client")
-        try await world.carryOut(EnableClient(id: id))
+        try await world.carryOut(ClientChange.enable(id))
         #expect(try await token("old").status == .ok)
         try await world.carryOut(DeleteClient(id: id))
         #expect(try await token("old").json["error"] == "invalid_client")

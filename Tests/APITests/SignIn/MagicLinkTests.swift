@@ -132,10 +132,10 @@ extension SignInWorld {
         }
         let service = try await world.redeem(link: link, client: "nobody")
         #expect(service.status == .unauthorized)
-        try await world.carryOut(SetRealmSettings(["native_grants": false]))
+        try await world.carryOut(RealmChange.setSettings(["native_grants": false]))
         let off = try await world.redeem(link: link)
         #expect(off.json["error"] == "unsupported_grant_type")
-        try await world.carryOut(SetRealmSettings(["native_grants": true]))
+        try await world.carryOut(RealmChange.setSettings(["native_grants": true]))
         #expect(try await world.redeem(link: link).status == .ok, "None of it used the link up.")
     }
 

@@ -123,12 +123,12 @@ import Values
         case "log-out":
             _ = try await world.post(
                 "/connect/revoke", form: [("client_id", "phone"), ("token", token)])
-        case "closed account": try await world.carryOut(DisableAccount(account: account))
+        case "closed account": try await world.carryOut(AccountChange.disable(account))
         case "new stamp": try await world.carryOut(RotateSecurityStamp(account: account))
         default:
             let client = try #require(
                 try await FoldedQueries(log: world.log).knownClient("phone", in: world.realm))
-            try await world.carryOut(DisableClient(id: client.id))
+            try await world.carryOut(ClientChange.disable(client.id))
         }
         let again = await send(form(code), named: name, at: world.otherNode())
         #expect(again.status.code >= 400, "\(again.json)")

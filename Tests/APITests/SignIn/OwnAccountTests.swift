@@ -205,7 +205,7 @@ extension SignInWorld {
         let before = try await world.events().filter { $0 == "otp.issued" }.count
         #expect(try await world.requestCode(["Email": "ann@example.org"]).status == .ok)
         #expect(try await world.events().filter { $0 == "otp.issued" }.count == before)
-        try await world.carryOut(CancelDeletion(account: account))
+        try await world.carryOut(AccountChange.cancelDeletion(account))
         let again = try await world.signIn()
         #expect(try await world.account(of: again.access) == account)
     }

@@ -18,7 +18,7 @@ import Values
     ) async throws -> (PasskeyWorld, token: String, account: UUID) {
         let world = try await PasskeyWorld()
         let desk = world.world
-        try await desk.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
+        try await desk.carryOut(AppChange.create(app, slug: "desk", name: "Desk"))
         try await desk.registerPhone(
             "desk",
             [
@@ -29,11 +29,11 @@ import Values
         let tokens = try await desk.signIn("desk", scope: "openid")
         let token = try #require(tokens.json["access_token"]?.string)
         let changes: JSONObject = ["native_grants": .bool(realm)]
-        try await desk.carryOut(SetRealmSettings(changes))
+        try await desk.carryOut(RealmChange.setSettings(changes))
         desk.directory.add(
             desk.realm, hosts: ["id.acme.example"],
             changes.merging(["primary_domain": .string(PasskeyWorld.host)]) { own, _ in own })
-        try await desk.carryOut(UpdateApp(id: app, settings: ["native_grants": .bool(isOn)]))
+        try await desk.carryOut(AppChange.update(app, settings: ["native_grants": .bool(isOn)]))
         return (world, token, world.account)
     }
 

@@ -61,7 +61,7 @@ import Values
         let begun = try await world.begin()
         let assertion = try key.assertion(begun)
         let changes: JSONObject = ["webauthn_rp_id": "example.org"]
-        try await world.world.carryOut(SetRealmSettings(changes))
+        try await world.world.carryOut(RealmChange.setSettings(changes))
         world.world.directory.add(
             world.world.realm, hosts: ["id.acme.example"],
             changes.merging([

@@ -63,7 +63,7 @@ import Values
     /// Something of later is on record.
     private func setBack(_ world: SignInWorld, after seconds: Int64) async throws {
         world.clock.advance(seconds: seconds)
-        try await world.carryOut(SetRealmSettings(["display_name": "Acme, later"]))
+        try await world.carryOut(RealmChange.setSettings(["display_name": "Acme, later"]))
         world.clock.advance(seconds: -3600)
     }
 

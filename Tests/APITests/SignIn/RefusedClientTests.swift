@@ -77,7 +77,7 @@ import Values
             RegisterClient(
                 id: id, clientID: "job",
                 metadata: ["grant_types": ["client_credentials"], "scope": "jobs"], secret: digest))
-        try await world.carryOut(DisableClient(id: id))
+        try await world.carryOut(ClientChange.disable(id))
         let answer = try await world.post(
             "/connect/token", form: [("grant_type", "client_credentials")], basic: "job:x")
         #expect(answer.json["error"] == "invalid_client")

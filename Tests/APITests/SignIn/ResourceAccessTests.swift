@@ -36,7 +36,7 @@ private let files = "https://files.acme.example"
         let event = try await world.log.events(from: 1, limit: .max, in: world.realm)
             .first { $0.name == "account.registered" }
         try await world.carryOut(
-            ChangeRoles(account: try #require(event?.stream), roles: GivenRoles(roles)))
+            AccountChange.giveRoles(try #require(event?.stream), roles: GivenRoles(roles)))
     }
 
     private func token(_ answer: Answered) throws -> String {

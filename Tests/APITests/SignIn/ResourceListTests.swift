@@ -127,17 +127,18 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         let world = try await SignInWorld()
         try await world.registerPhone("app", [:])
         let tokens = try await world.signIn("app", resource: [one, two]).json
-        try await world.carryOut(SetRealmSettings(["resources": list(two, "https://x.example")]))
+        try await world.carryOut(
+            RealmChange.setSettings(["resources": list(two, "https://x.example")]))
         let asked = try await world.refresh(tokens, "app", [("resource", one)])
         #expect(asked.json["error"] == "invalid_target")
         let left = try await world.refresh(tokens, "app")
         let token = try #require(left.json["access_token"]?.string)
         #expect(try await world.introspect(token)["aud"] == .array([.string(two)]))
-        try await world.carryOut(SetRealmSettings(["resources": list("https://x.example")]))
+        try await world.carryOut(RealmChange.setSettings(["resources": list("https://x.example")]))
         let none = try await world.refresh(left.json, "app")
         #expect(none.json["error"] == "invalid_target" && none.json["access_token"] == nil)
         // It ended nothing: the client may be given it back.
-        try await world.carryOut(SetRealmSettings(["resources": list(one)]))
+        try await world.carryOut(RealmChange.setSettings(["resources": list(one)]))
         #expect(try await world.refresh(left.json, "app").status == .ok)
     }
 
@@ -286,8 +287,8 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
     func `RFC 8707: a client's resource list has absolute URIs alone`(_ text: String) async throws {
         #expect(throws: FieldFault.self) { try ClientMetadata(["resources": [.string(text)]]) }
         let world = try await SignInWorld()
-        await #expect(throws: SetRealmSettings.Rejection.self) {
-            try await world.carryOut(SetRealmSettings(["resources": [.string(text)]]))
+        await #expect(throws: RealmChange.SetSettingsRejection.self) {
+            try await world.carryOut(RealmChange.setSettings(["resources": [.string(text)]]))
         }
     }
 }

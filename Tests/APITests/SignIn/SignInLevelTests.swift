@@ -29,7 +29,7 @@ import Values
         let world = try await SignInWorld(["registration": "jit_on_otp"])
         let weak = try await world.join()
         let (app, _) = try await world.enroll(try #require(weak["access_token"]?.string))
-        try await world.carryOut(SetRealmSettings(demand))
+        try await world.carryOut(RealmChange.setSettings(demand))
         let refused = try await refresh(weak["refresh_token"], world)
         #expect(refused.status == .badRequest && refused.json["error"] == "invalid_grant")
         #expect(
@@ -46,7 +46,7 @@ import Values
         #expect(strong.status == .ok, "\(strong.json)")
         #expect(try await refresh(strong.json["refresh_token"], world).status == .ok)
         // Nothing was ended by asking for more.
-        try await world.carryOut(SetRealmSettings(["sign_in_level": .null]))
+        try await world.carryOut(RealmChange.setSettings(["sign_in_level": .null]))
         #expect(try await refresh(weak["refresh_token"], world).status == .ok)
     }
 
@@ -69,7 +69,7 @@ import Values
         let site = try await AuthorizeWorld()
         try await site.signIn(by: [.mailedCode])
         let code = try await site.code()
-        try await site.world.carryOut(SetRealmSettings(demand))
+        try await site.world.carryOut(RealmChange.setSettings(demand))
         #expect(try await site.redeem(code).json["error"] == "mfa_required")
     }
 
@@ -79,8 +79,8 @@ import Values
     {
         let site = try await AuthorizeWorld()
         let shop = UUID.random()
-        try await site.world.carryOut(CreateApp(id: shop, slug: "shop", name: "Shop"))
-        try await site.world.carryOut(UpdateApp(id: shop, settings: demand))
+        try await site.world.carryOut(AppChange.create(shop, slug: "shop", name: "Shop"))
+        try await site.world.carryOut(AppChange.update(shop, settings: demand))
         try await site.register("shop", ["app_id": .string(shop.description)])
         try await site.signIn(by: [.mailedCode])
         let weak = try await site.authorize(AuthorizeWorld.request([("client_id", "shop")]))

@@ -78,8 +78,8 @@ struct SignInWorld {
             log: .silent, metrics: Metrics(),
             lead: { await contexts.led($0) },
             pages: contexts.pages)
-        try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
-        try await carryOut(SetRealmSettings(all), dispatcher)
+        try await carryOut(RealmChange.create(displayName: "Acme"), dispatcher)
+        try await carryOut(RealmChange.setSettings(all), dispatcher)
         try await carryOut(
             RegisterClient(
                 id: UUID.random(), clientID: "phone",

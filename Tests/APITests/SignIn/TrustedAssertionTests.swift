@@ -138,7 +138,8 @@ private struct Partner: Sendable {
         var tokens = try await partner.redeem(try partner.assertion(), scope: offline).json
         let own = try await world.signIn("app", scope: offline).json
         func trust(_ issuers: JSONObject) async throws {
-            try await world.carryOut(SetRealmSettings(["assertion_issuers": .object(issuers)]))
+            try await world.carryOut(
+                RealmChange.setSettings(["assertion_issuers": .object(issuers)]))
         }
         try await trust([issuer: partner.trusted, "https://other.example": partner.trusted])
         let good = try await world.refresh(tokens, "app")

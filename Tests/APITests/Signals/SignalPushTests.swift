@@ -86,9 +86,9 @@ import Values
         let world = pusher.ours.world
         let client = try #require(
             try await FoldedQueries(log: world.log).knownClient("siem", in: world.realm))
-        try await world.carryOut(DisableClient(id: client.id))
+        try await world.carryOut(ClientChange.disable(client.id))
         #expect(try await pusher.posts().isEmpty)
-        try await world.carryOut(EnableClient(id: client.id))
+        try await world.carryOut(ClientChange.enable(client.id))
         #expect(try await pusher.posts().count == 1)
     }
 
@@ -97,7 +97,8 @@ import Values
     {
         let pusher = try await SignalPusher()
         try await pusher.ours.world.carryOut(
-            SetSignalStatus(id: pusher.stream, client: nil, status: .paused, reason: "Silence"))
+            SignalStreamChange.setStatus(
+                pusher.stream, client: nil, status: .paused, reason: "Silence"))
         #expect(try await pusher.posts().isEmpty)
         try await pusher.ours.end(try await pusher.ours.session(of: ann), of: ann)
         try await pusher.ours.set("enabled", pusher.stream.description)

@@ -60,7 +60,7 @@ struct SignalPusher {
     func resume() async throws {
         let world = ours.world
         try await world.carryOut(
-            SetSignalStatus(id: stream, client: try await client, status: .enabled))
+            SignalStreamChange.setStatus(stream, client: try await client, status: .enabled))
         try await queries.resumeSignals(of: stream, in: world.realm, at: world.clock.next())
     }
 

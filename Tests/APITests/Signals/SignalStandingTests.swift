@@ -36,7 +36,7 @@ private let ann = UUID(high: 0x0193_a0e7_5e0c_7000, low: 0x9000_0000_0000_0001)
         clock.advance(seconds: 61)
         let why = try #require(reason(try await pusher.feed.work(for: pusher.stream, in: realm)))
         try await pusher.ours.world.carryOut(
-            SetSignalStatus(id: pusher.stream, client: nil, status: .paused, reason: why))
+            SignalStreamChange.setStatus(pusher.stream, client: nil, status: .paused, reason: why))
         #expect(try await pusher.posts().isEmpty)
         // It holds what happens for as long as that takes.
         clock.advance(seconds: 400 * day)
@@ -65,8 +65,8 @@ private let ann = UUID(high: 0x0193_a0e7_5e0c_7000, low: 0x9000_0000_0000_0001)
         clock.advance(seconds: 2 * day)
         for status in [SignalStatus.paused, .enabled] {
             try await pusher.ours.world.carryOut(
-                SetSignalStatus(
-                    id: pusher.stream, client: try await pusher.client, status: status))
+                SignalStreamChange.setStatus(
+                    pusher.stream, client: try await pusher.client, status: status))
         }
         #expect(reason(try await pusher.feed.work(for: pusher.stream, in: realm)) == nil)
         clock.advance(seconds: day)

@@ -75,7 +75,7 @@ import Values
         let provider = StandIn()
         let flagship = try await FlagshipWorld(callProviders: provider.calls)
         provider.clock.withLock { $0 = flagship.world.clock }
-        try await flagship.world.carryOut(ConfigureProvider(.standIn()))
+        try await flagship.world.carryOut(ProviderChange.configure(.standIn()))
         try await flagship.world.link(flagship.account)
         let app = try await flagship.certified()
         _ = try await flagship.onboard(app)

@@ -75,7 +75,7 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
         after position: Int64, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {
-        let clientID = RegisterInstallation.clientID(of: installation)
+        let clientID = Installation.clientID(of: installation)
         let actor = "client:\(clientID)"
         let streams = [installation, AppKey.stream(of: installation), attestation]
         return Array(

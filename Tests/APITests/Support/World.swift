@@ -93,7 +93,7 @@ struct World {
                 id: .v7(at: clock.next(), using: &random), secret: Random.bytes(32))
             let digest = try #require(SecretDigest(key.digest(limitedTo: .all)))
             _ = try await dispatcher.dispatch(
-                CreateAdminKey(id: key.id, name: name, digest: digest, scope: scope),
+                AdminKeyChange.create(key.id, name: name, digest: digest, scope: scope),
                 in: .system, id: .v7(at: clock.next(), using: &random),
                 origin: Origin(actor: "system", at: clock.next()))
             keys.append(key)
@@ -114,13 +114,13 @@ struct World {
             ["kind": "konnector", "slug": "bank", "name": "Bank"])
         names["web_app_id"] = try #require(webApp.json["id"]?.string)
         let installation = UUID.random()
-        names["installation"] = RegisterInstallation.clientID(of: installation)
+        names["installation"] = Installation.clientID(of: installation)
         let phone = try #require(
             ClientMetadata(recorded: ["client_name": "Phone", "grant_types": ["urn:urd:flagship"]]))
         try await happen(
             Client.self,
             .registered(
-                clientID: RegisterInstallation.clientID(of: installation), metadata: phone,
+                clientID: Installation.clientID(of: installation), metadata: phone,
                 secret: nil), in: installation)
         let client = try await make(
             "/api/admin/realms/acme/clients",

@@ -36,7 +36,7 @@ import Values
 
     @Test func `token keys made on another node are looked for once a second`() async throws {
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
-        try await carryOut(CreateRealm(displayName: "Acme"), realm, log)
+        try await carryOut(RealmChange.create(displayName: "Acme"), realm, log)
         let second = Clock()
         let (there, here) = (
             node(log), node(log, hears: false) { second.now.withLock { $0 } / 1_000_000 }
@@ -44,7 +44,7 @@ import Values
         _ = try await here.keys(of: realm)
         for _ in 0..<2 {
             try await carryOut(
-                RotateSigningKey(
+                SigningKeyChange.rotate(
                     next: try NewSigningKey(.pooled(.es256)),
                     now: Timestamp(seconds: 1_800_000_000)), realm, log)
         }
@@ -71,7 +71,7 @@ import Values
         async throws
     {
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
-        try await carryOut(CreateRealm(displayName: "Acme"), realm, log)
+        try await carryOut(RealmChange.create(displayName: "Acme"), realm, log)
         let before = try await node(log).keys(of: realm)
         #expect(before.active.count == 2)
         log.erase(SigningKeys.stream, in: realm)
@@ -86,8 +86,8 @@ import Values
     @Test func `token keys are not made for a disabled or missing realm`() async throws {
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
         await #expect(throws: LogFailure.unavailable) { try await node(log).keys(of: realm) }
-        try await carryOut(CreateRealm(displayName: "Acme"), realm, log)
-        try await carryOut(DisableRealm(), realm, log)
+        try await carryOut(RealmChange.create(displayName: "Acme"), realm, log)
+        try await carryOut(RealmChange.disable(), realm, log)
         await #expect(throws: LogFailure.unavailable) { try await node(log).keys(of: realm) }
     }
 }

@@ -15,8 +15,10 @@ import Values
             origin: Origin(actor: "system", at: Timestamp(seconds: 1_800_000_000)))
     }
 
-    private func provider(_ slug: String, _ name: String) -> ConfigureProvider {
-        ConfigureProvider(
+    private func provider(_ slug: String, _ name: String)
+        -> ProviderChange.Change<ProviderChange.ConfigureRejection>
+    {
+        ProviderChange.configure(
             Provider(slug: slug, name: name, issuer: "https://id.example", clientID: "urd"))
     }
 
@@ -24,7 +26,7 @@ import Values
         let realm = try #require(RealmID("acme"))
         let revision = Mutex<Int64>(1)
         let known = KnownProviders(log) { _ in revision.withLock { $0 } }
-        try await carryOut(CreateRealm(displayName: "Acme"), realm)
+        try await carryOut(RealmChange.create(displayName: "Acme"), realm)
         let kept = try await log.head(of: realm).position
         #expect(try await known.all(in: realm).isEmpty)
         try await carryOut(provider("one", "One"), realm)
@@ -42,7 +44,7 @@ import Values
             try await known.all(in: realm) == [
                 ProviderLabel(slug: "one", name: "Uno"), ProviderLabel(slug: "two", name: "Two"),
             ])
-        try await carryOut(RemoveProvider("one"), realm)
+        try await carryOut(ProviderChange.remove("one"), realm)
         revision.withLock { $0 += 1 }
         #expect(try await known.all(in: realm).map(\.slug) == ["two"])
         // Another epoch gives another revision, which may be any number.

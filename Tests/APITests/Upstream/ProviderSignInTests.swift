@@ -20,7 +20,7 @@ import Values
             (["registration": "jit_on_otp"] as JSONObject).merging(PageBrowser.unlimited) { $1 }
                 .merging(settings) { $1 }, callProviders: provider.calls)
         provider.clock.withLock { $0 = world.clock }
-        try await world.carryOut(ConfigureProvider(.standIn()))
+        try await world.carryOut(ProviderChange.configure(.standIn()))
         let browser = PageBrowser(world)
         try await browser.signIn()
         let opened = try await world.log.events(from: 1, limit: .max, in: world.realm)
@@ -264,9 +264,9 @@ import Values
         let world = try await SignInWorld(
             ["registration": "jit_on_otp"], callProviders: calls)
         for provider in [honest, evil] { provider.clock.withLock { $0 = world.clock } }
-        try await world.carryOut(ConfigureProvider(.standIn()))
+        try await world.carryOut(ProviderChange.configure(.standIn()))
         try await world.carryOut(
-            ConfigureProvider(.standIn("evil", "https://evil.example")))
+            ProviderChange.configure(.standIn("evil", "https://evil.example")))
         let browser = PageBrowser(world)
         // He goes to the one, and comes back where the other's answers do.
         try await browser.get("/oidc/start?provider=evil")
@@ -299,7 +299,7 @@ import Values
         ] {
             let provider = StandIn(StandIn.issuer, more)
             let world = try await SignInWorld([:], callProviders: provider.calls)
-            try await world.carryOut(ConfigureProvider(.standIn()))
+            try await world.carryOut(ProviderChange.configure(.standIn()))
             let browser = PageBrowser(world)
             try await browser.get("/oidc/start?provider=corporate")
             #expect(browser.answer?.status == .serviceUnavailable, "\(more)")

@@ -80,32 +80,34 @@ import Values
 
     @Test func `a rule is set with thresholds that make sense`() async throws {
         try await givenRealm().when(
-            SetFindingRule(.bruteForce, thresholds: ["failures": 20, "window": 600])
+            FindingRuleChange.set(.bruteForce, thresholds: ["failures": 20, "window": 600])
         )
         .then(
             FindingRulesEvent.set(
                 try FindingTerms(.bruteForce, ["failures": 20, "window": 600])),
             in: FindingRules.stream)
         // What a rule has by itself is no change.
-        try await givenRealm().when(SetFindingRule(.bruteForce, thresholds: ["failures": 10]))
-            .thenNothing()
-        try await givenRealm().when(SetFindingRule(.bruteForce, thresholds: ["failures": 1]))
+        try await givenRealm().when(
+            FindingRuleChange.set(.bruteForce, thresholds: ["failures": 10])
+        )
+        .thenNothing()
+        try await givenRealm().when(FindingRuleChange.set(.bruteForce, thresholds: ["failures": 1]))
             .thenRejected(
                 .invalid(FieldFault("failures", .outOfRange(lowest: 2, highest: 500))))
-        try await givenRealm().when(SetFindingRule(.bruteForce, thresholds: ["tries": 5]))
+        try await givenRealm().when(FindingRuleChange.set(.bruteForce, thresholds: ["tries": 5]))
             .thenRejected(.invalid(FieldFault("tries", .unknown)))
         try await givenRealm().when(
-            SetFindingRule(.bruteForce, thresholds: ["failures": 4, "sources": 5])
+            FindingRuleChange.set(.bruteForce, thresholds: ["failures": 4, "sources": 5])
         )
         .thenRejected(.invalid(FieldFault("sources", .conflicts(with: "failures"))))
         try await givenRealm().when(
-            SetFindingRule(.passwordSpraying, thresholds: ["lasting": 3601])
+            FindingRuleChange.set(.passwordSpraying, thresholds: ["lasting": 3601])
         ).thenRejected(.invalid(FieldFault("lasting", .conflicts(with: "window"))))
         try await givenRealm().when(
-            SetFindingRule(.passwordSpraying, thresholds: ["least_per_account": 9])
+            FindingRuleChange.set(.passwordSpraying, thresholds: ["least_per_account": 9])
         ).thenRejected(
             .invalid(FieldFault("most_per_account", .conflicts(with: "least_per_account"))))
-        try await givenDisabledRealm().when(SetFindingRule(.bruteForce)).thenRejected(
+        try await givenDisabledRealm().when(FindingRuleChange.set(.bruteForce)).thenRejected(
             .realmDisabled)
     }
 

@@ -90,7 +90,7 @@ extension RealmContexts {
             let command = UUID.v7(at: origin.at, using: &random)
             do throws(Problem) {
                 _ = try await shared.commands.attempt(
-                    RecordRefusedClient(attempt: attempt, sum.refused), in: key.realm, id: command,
+                    ClientChange.recordRefusal(attempt, sum.refused), in: key.realm, id: command,
                     by: origin)
             } catch {
                 sums.giveBack(sum, to: key)

@@ -74,7 +74,7 @@ public struct StandingDisclosure: Sendable {
         _ commands: any CommandPort
     ) async throws {
         _ = try await commands.dispatch(
-            RecordStreamedData(id: id, batch: batch.record), in: realm, id: id, digest: [],
+            DisclosureChange.recordStreamed(id, batch: batch.record), in: realm, id: id, digest: [],
             origin: Origin(actor: actor, at: now))
         for position in batch.positions { waiting[position] = nil }
         lastRecord = now

@@ -32,7 +32,8 @@ extension TokenKeys {
                 let now = time.now(in: realm)
                 var random = SystemRandom()
                 _ = try await commands.dispatch(
-                    AddFirstSigningKey(first: try await newEncryptionKey(algorithm)), in: realm,
+                    SigningKeyChange.addFirst(first: try await newEncryptionKey(algorithm)),
+                    in: realm,
                     id: .v7(at: now, using: &random), digest: [],
                     origin: Origin(actor: "system", at: now))
             } catch let failure as LogFailure {

@@ -117,7 +117,7 @@ public final class TokenKeys: Sendable {
             let key = try await generate(algorithm)
             let now = time.now(in: realm)
             _ = try await commands.dispatch(
-                AddFirstSigningKey(first: try NewSigningKey(key)), in: realm,
+                SigningKeyChange.addFirst(first: try NewSigningKey(key)), in: realm,
                 id: .v7(at: now, using: &random), digest: [],
                 origin: Origin(actor: "system", at: now))
         } catch let failure as LogFailure {

@@ -67,7 +67,7 @@ public final class WebhookKeys: Sendable {
         do {
             let now = time.now(in: realm)
             _ = try await commands.dispatch(
-                AddFirstSigningKey(first: try .webhook()), in: realm,
+                SigningKeyChange.addFirst(first: try .webhook()), in: realm,
                 id: .v7(at: now, using: &random), digest: [],
                 origin: Origin(actor: "system", at: now))
         } catch let failure as LogFailure {

@@ -55,8 +55,8 @@ enum PasskeyListRoutes {
         let (account, session) = try call.caller.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await Commands(call).dispatch(
-            RenamePasskey(
-                passkey: passkey, account: account,
+            PasskeyChange.rename(
+                passkey, account: account,
                 name: call.body["DisplayName"]?.string ?? ""),
             as: .user(account, client: session.terms.clientID))
         return Response(status: .noContent)
@@ -88,7 +88,7 @@ enum PasskeyListRoutes {
     }
 }
 
-extension RenamePasskey.Rejection: Refusal {
+extension PasskeyChange.RenameRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchPasskey)

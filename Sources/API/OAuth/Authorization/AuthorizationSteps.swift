@@ -241,9 +241,9 @@ extension Call<RealmContext> {
     private func use(
         _ pushed: UUID, _ asked: AuthorizationRequest, _ browser: SignedInBrowser
     ) async throws(AuthorizationRefusal) {
-        let command = UsePushedRequest(
-            request: pushed, account: browser.subject, client: asked.client)
-        let refusal: UsePushedRequest.Rejection?
+        let command = PushedRequestChange.use(
+            pushed, account: browser.subject, client: asked.client)
+        let refusal: PushedRequestChange.UseRejection?
         do throws(Problem) {
             refusal = try await Commands(self).attempt(
                 command, as: .user(browser.subject, client: asked.clientID))

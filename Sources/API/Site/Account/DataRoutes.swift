@@ -104,8 +104,8 @@ enum DataRoutes {
     ) { call, frame throws(Problem) in
         let now = call.context.clock.now()
         try await Commands(call).dispatch(
-            ScheduleDeletion(
-                account: frame.account, mail: call.context.newID(),
+            AccountChange.scheduleDeletion(
+                frame.account, mail: call.context.newID(),
                 keepBase: call.context.place.keepBase,
                 now: now),
             as: .browser(frame.browser))

@@ -62,7 +62,7 @@ enum KeepRoutes {
         else { return over(visit) }
         try RateCounter(call).count(.emailVerification, target: account.description)
         let refusal = try await Commands(call).attempt(
-            KeepAccount(account: account, link: link, now: call.context.clock.now()),
+            AccountChange.keep(account, link: link, now: call.context.clock.now()),
             as: .user(account))
         switch refusal {
         case nil:
@@ -88,7 +88,7 @@ enum KeepRoutes {
     }
 }
 
-extension KeepAccount.Rejection: Refusal {
+extension AccountChange.KeepRejection: Refusal {
     var problem: Problem {
         switch self {
         case .linkOver: Problem(.invalidRequest, "The link has expired or has already been used.")

@@ -162,7 +162,7 @@ enum SecurityRoutes {
         }
         let name = trimmed(call.body["name"]?.string ?? "")
         let rejection = try await Commands(call).attempt(
-            RenamePasskey(passkey: passkey, account: frame.account, name: name),
+            PasskeyChange.rename(passkey, account: frame.account, name: name),
             as: .browser(frame.browser))
         guard let rejection else { return .seeOther(.security, .passkeyRenamed) }
         guard case .invalid = rejection else { throw Problem(.noSuchPasskey) }

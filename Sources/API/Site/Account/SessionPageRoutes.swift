@@ -212,7 +212,7 @@ extension Call<RealmContext> {
         for consent in try await RealmLookups(context).consents(of: browser.subject)
         where consent.given.clientID == clientID {
             try await Commands(self).dispatch(
-                WithdrawConsent(consent: consent.id, account: browser.subject),
+                ConsentChange.withdraw(consent.id, account: browser.subject),
                 as: .browser(browser))
         }
     }
