@@ -1,24 +1,27 @@
 public import JSON
 public import Values
 
-/// One kind of event, said once: its name on the wire, who is told of it, its fields, and how it is made of them.
+/// One kind of event, said once: its name on the wire, who is told of it, what it means, its fields, and how it is made of
+/// them.
 ///
 /// What is written and read by it is inlined where the types of its values are known: they are looked up at each
 /// event otherwise.
-public struct EventForm<Kind: Event, each Value: Sendable>: EventReading {
+public struct EventForm<Kind: FormedEvent, each Value: Sendable>: EventReading {
     public let shape: EventShape
+    public let meaning: Kind.Meaning
     public let read: @Sendable (JSONObject) -> Kind?
     @usableFromInline
     let fields: (repeat Field<each Value>)
 
     @inlinable
     public init(
-        _ name: String, _ reach: EventReach, _ sentence: String,
+        _ name: String, _ reach: EventReach, _ meaning: Kind.Meaning, _ sentence: String,
         _ field: repeat Field<each Value>, make: @escaping @Sendable (repeat each Value) -> Kind
     ) {
         var columns: [EventField] = []
         for field in repeat each field { columns += field.columns }
         shape = EventShape(name, reach, sentence, columns)
+        self.meaning = meaning
         fields = (repeat each field)
         read = { recorded in
             do throws(UnreadField) {
@@ -43,16 +46,19 @@ public struct EventForm<Kind: Event, each Value: Sendable>: EventReading {
 
 /// The form of one kind of event, without the types of its values.
 public protocol EventReading<Kind>: Sendable {
-    associatedtype Kind: Event
+    associatedtype Kind: FormedEvent
 
     var shape: EventShape { get }
+    var meaning: Kind.Meaning { get }
 
     /// Nil for a JSON shape that was never written.
     var read: @Sendable (JSONObject) -> Kind? { get }
 }
 
 /// The forms of an enum's events.
-public struct EventForms<Kind: Event>: ExpressibleByArrayLiteral, Sendable {
+public struct EventForms<Kind: FormedEvent>: ExpressibleByArrayLiteral, Sendable {
+    /// By the names of the events.
+    public let meanings: [(name: String, meaning: Kind.Meaning)]
     @usableFromInline
     let shapes: [EventShape]
     @usableFromInline
@@ -60,6 +66,7 @@ public struct EventForms<Kind: Event>: ExpressibleByArrayLiteral, Sendable {
 
     @inlinable
     public init(arrayLiteral forms: any EventReading<Kind>...) {
+        meanings = forms.map { ($0.shape.name, $0.meaning) }
         shapes = forms.map(\.shape)
         self.forms = forms.map { ($0.shape.name, $0.read) }
     }
@@ -84,7 +91,10 @@ public struct WrittenEvent: Sendable {
 }
 
 /// An event that is said by its forms.
-public protocol FormedEvent: Event {
+public protocol FormedEvent<Meaning>: Event {
+    /// What an event says to readers that follow many kinds of events.
+    associatedtype Meaning: Sendable
+
     /// The forms, one for each case.
     static var forms: EventForms<Self> { get }
 }

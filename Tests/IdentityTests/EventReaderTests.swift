@@ -3,8 +3,8 @@ import Foundation
 import Identity
 import Testing
 
-/// Findings and policies look at some types of events and pass over all others. A new type stands in the golden list, so
-/// that it is decided for each reader.
+/// Findings and policies look at some types of events and pass over all others: by the meaning that a type's form names. The
+/// golden list shows which.
 @Suite struct `Who reads which event` {
     private static let readers: [(name: String, types: Set<String>)] = [
         ("findings", Set(FindingEngine.eventTypes)),

@@ -5,6 +5,7 @@ private enum FileNames {
     /// Nouns that end like participles.
     private static let nouns: Set<String> = [
         "Branding", "Encoding", "Filling", "Finding", "Forwarding", "Coalescing", "Keyring",
+        "Meaning",
         "Reading", "Sealing", "Setting", "Standing", "String",
     ]
     private static let lastWord = Pattern("([A-Z][a-z]+(?:ing|ed))$")

@@ -33,8 +33,9 @@ struct KnownPerson {
             case .mailboxConfirmed, .mailboxMoved, .addressesChanged: isConfirmed = true
             case .rolesChanged(let given): roles = given
             case .deleted: return nil
-            // Nothing else says more of the person.
-            default: break
+            case .disabled, .enabled, .stampRotated, .accessRemoved, .proofsEnded,
+                .deletionScheduled, .deletionCancelled, .erased, nil:
+                break
             }
         }
         guard isRegistered else { return nil }

@@ -46,52 +46,56 @@ public enum AccountEvent: FormedEvent {
 
     package enum Form {
         package static let registered = EventForm(
-            "account.registered", .services, "An account was created.",
+            "account.registered", .services, .registered, "An account was created.",
             .uuid("mailbox", "Mailbox of the account."), .isConfirmed,
-            .choice("origin", "Origin of the account."), .person,
-            make: AccountEvent.registered)
+            .choice("origin", "Origin of the account."), .person, make: AccountEvent.registered)
         package static let mailboxConfirmed = EventForm(
-            "account.mailbox_confirmed", .services, "The person proved the mailbox.",
+            "account.mailbox_confirmed", .services, .accountChanged,
+            "The person proved the mailbox.",
             make: { AccountEvent.mailboxConfirmed })
         package static let mailboxChanged = EventForm(
-            "account.mailbox_changed", .services,
+            "account.mailbox_changed", .services, .mailboxChanged,
             "The account has another mailbox, and its sessions end.", .nextMailbox, .isConfirmed,
             .left, .optional(.notice), make: AccountEvent.mailboxChanged)
         package static let mailboxMoved = EventForm(
-            "account.mailbox_moved", .services, "The person moved the account to another mailbox.",
+            "account.mailbox_moved", .services, .mailboxMoved,
+            "The person moved the account to another mailbox.",
             .nextMailbox, .readAs(true, .isConfirmed), .left, .optional(.notice),
             make: { AccountEvent.mailboxMoved(mailbox: $0, left: $2, mail: $3) })
         package static let addressesChanged = EventForm(
-            "account.addresses_changed", .services,
+            "account.addresses_changed", .services, .recoveryChanged,
             "The account has these addresses, all of them proved.", .addresses,
             .uuids("left", "Subjects of what was sent to mailboxes given up."), .optional(.notice),
             make: AccountEvent.addressesChanged)
         package static let personChanged = EventForm(
-            "account.person_changed", .services, "What the account knows of its person changed.",
-            .person, make: AccountEvent.personChanged)
+            "account.person_changed", .services, .personChanged,
+            "What the account knows of its person changed.", .person,
+            make: AccountEvent.personChanged)
         package static let rolesChanged = EventForm(
-            "account.roles_changed", .services, "The roles of the account were replaced.", .roles,
-            make: AccountEvent.rolesChanged)
+            "account.roles_changed", .services, .rolesChanged,
+            "The roles of the account were replaced.", .roles, make: AccountEvent.rolesChanged)
         package static let disabled = EventForm(
-            "account.disabled", .services, "The account was disabled.", .optional(.notice),
-            make: AccountEvent.disabled)
+            "account.disabled", .services, .accountDisabled, "The account was disabled.",
+            .optional(.notice), make: AccountEvent.disabled)
         package static let enabled = EventForm(
-            "account.enabled", .services, "The account was enabled again.",
+            "account.enabled", .services, .accountEnabled, "The account was enabled again.",
             make: { AccountEvent.enabled })
         package static let stampRotated = EventForm(
-            "account.stamp_rotated", .services, "All sessions of the account ended.",
+            "account.stamp_rotated", .services, .stampRotated, "All sessions of the account ended.",
             .optional(.notice), make: AccountEvent.stampRotated)
         package static let accessRemoved = EventForm(
-            "account.access_removed", .services,
+            "account.access_removed", .services, .accessRemoved,
             "Sessions at a client, on a device or of a browser ended.", .place,
             .number("removals", "Number of the account's removals of access, with this one."),
             make: AccountEvent.accessRemoved)
         package static let proofsEnded = EventForm(
-            "account.proofs_ended", .audit, "Codes and links mailed before are invalid.",
+            "account.proofs_ended", .audit, .accountChanged,
+            "Codes and links mailed before are invalid.",
             make: { AccountEvent.proofsEnded })
         package static let deletionScheduled = EventForm(
-            "account.deletion_scheduled", .services, "The account is to be deleted.",
-            .time("due", "Time of the deletion."), .optional(.notice), .optional(.linkBase),
+            "account.deletion_scheduled", .services, .deletionScheduled,
+            "The account is to be deleted.", .time("due", "Time of the deletion."),
+            .optional(.notice), .optional(.linkBase),
             .unless(
                 false,
                 .flag(
@@ -99,14 +103,16 @@ public enum AccountEvent: FormedEvent {
                     "Whether an administrator ordered it: no link of its person's calls it off.")),
             make: AccountEvent.deletionScheduled)
         package static let deletionCancelled = EventForm(
-            "account.deletion_cancelled", .services, "The account is not to be deleted any more.",
+            "account.deletion_cancelled", .services, .deletionCancelled,
+            "The account is not to be deleted any more.",
             make: { AccountEvent.deletionCancelled })
         package static let deleted = EventForm(
-            "account.deleted", .services, "The account was deleted.",
+            "account.deleted", .services, .accountDeleted, "The account was deleted.",
             .uuids("subjects", "Subjects whose keys are destroyed beside its own."),
             make: AccountEvent.deleted)
         package static let erased = EventForm(
-            "account.erased", .services, "The keys of the account's personal data were destroyed.",
+            "account.erased", .services, .accountErased,
+            "The keys of the account's personal data were destroyed.",
             make: { AccountEvent.erased })
     }
 

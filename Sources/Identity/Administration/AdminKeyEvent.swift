@@ -21,12 +21,12 @@ public enum AdminKeyEvent: FormedEvent {
 
     package enum Form {
         package static let created = EventForm(
-            "admin_key.created", .audit, "An admin key was created.",
+            "admin_key.created", .audit, .object(.created), "An admin key was created.",
             .text("name", "Name of the key, for administrators."),
             .digest("digest", "Digest of the key's secret."), .realms, .permissions,
             make: AdminKeyEvent.created)
         package static let revoked = EventForm(
-            "admin_key.revoked", .audit, "The admin key was revoked.",
+            "admin_key.revoked", .audit, .object(.removed), "The admin key was revoked.",
             make: { AdminKeyEvent.revoked })
     }
 

@@ -19,7 +19,8 @@ public enum AdminRefusalEvent: FormedEvent {
 
     package enum Form {
         package static let refused = EventForm(
-            "admin_key.refused", .audit, "A request with an admin key was refused.",
+            "admin_key.refused", .audit, .administratorRefused,
+            "A request with an admin key was refused.",
             .uuid("key", "Identifier of the key that the request showed."),
             .choice("reason", "Reason of the refusal."), make: AdminRefusalEvent.refused)
     }

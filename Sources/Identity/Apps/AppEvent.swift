@@ -23,12 +23,14 @@ public enum AppEvent: FormedEvent {
 
     package enum Form {
         package static let created = EventForm(
-            "app.created", .audit, "An app of the realm was created.", .slug, .label,
-            make: AppEvent.created)
+            "app.created", .audit, .administration(.created), "An app of the realm was created.",
+            .slug, .label, make: AppEvent.created)
         package static let updated = EventForm(
-            "app.updated", .audit, "The app was changed.", .change, make: AppEvent.updated)
+            "app.updated", .audit, .administration(.updated), "The app was changed.", .change,
+            make: AppEvent.updated)
         package static let deleted = EventForm(
-            "app.deleted", .audit, "The app was deleted.", make: { AppEvent.deleted })
+            "app.deleted", .audit, .administration(.removed), "The app was deleted.",
+            make: { AppEvent.deleted })
     }
 
     public static let forms: EventForms<Self> = [Form.created, Form.deleted, Form.updated]

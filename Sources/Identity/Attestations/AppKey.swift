@@ -54,10 +54,12 @@ public enum AppKeyEvent: FormedEvent {
 
     package enum Form {
         package static let attested = EventForm(
-            "app_key.attested", .audit, "Apple vouched for a key in the hardware of the device.",
-            .attestedKey, make: AppKeyEvent.attested)
+            "app_key.attested", .audit, .object(.enrolled),
+            "Apple vouched for a key in the hardware of the device.", .attestedKey,
+            make: AppKeyEvent.attested)
         package static let used = EventForm(
-            "app_key.used", .internal, "The key in the hardware of the device signed something.",
+            "app_key.used", .internal, .detail,
+            "The key in the hardware of the device signed something.",
             .integer("counter", "How often the device says that the key was used."),
             make: AppKeyEvent.used)
     }

@@ -10,13 +10,15 @@ public enum AttestationEvent: FormedEvent {
 
     package enum Form {
         package static let accepted = EventForm(
-            "attestation.accepted", .audit, "An app store vouched for the installation.", .client,
+            "attestation.accepted", .audit, .step(.passed),
+            "An app store vouched for the installation.", .client,
             .choice("by", "What vouched for the installation."),
             .text("app", "Store identifier of the app that was vouched for."),
             make: AttestationEvent.accepted)
         package static let refused = EventForm(
-            "attestation.refused", .audit, "The attestation of the installation was refused.",
-            .client, .text("reason", "Reason of the refusal."), make: AttestationEvent.refused)
+            "attestation.refused", .audit, .step(.refused),
+            "The attestation of the installation was refused.", .client,
+            .text("reason", "Reason of the refusal."), make: AttestationEvent.refused)
     }
 
     public static let forms: EventForms<Self> = [Form.accepted, Form.refused]

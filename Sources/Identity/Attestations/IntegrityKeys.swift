@@ -28,7 +28,7 @@ public enum IntegrityKeysEvent: FormedEvent {
 
     package enum Form {
         package static let set = EventForm(
-            "integrity_keys.set", .audit,
+            "integrity_keys.set", .audit, .administration(.updated),
             "The keys that read Google's integrity verdicts were set.",
             .json("jwks", "Public keys that verify the verdicts, as a JWK set."),
             .texts(

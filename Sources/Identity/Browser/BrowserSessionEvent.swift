@@ -11,15 +11,15 @@ public enum BrowserSessionEvent: FormedEvent {
 
     package enum Form {
         package static let opened = EventForm(
-            "browser.opened", .services, "The person signed in with a browser.", .terms,
-            make: BrowserSessionEvent.opened)
+            "browser.opened", .services, .signedIn(.browser),
+            "The person signed in with a browser.", .terms, make: BrowserSessionEvent.opened)
         package static let ended = EventForm(
-            "browser.ended", .services, "The browser session ended.",
+            "browser.ended", .services, .sessionEnded(.browser), "The browser session ended.",
             .choice("reason", "Reason for which the session ended."),
             make: BrowserSessionEvent.ended)
         package static let refused = EventForm(
-            "browser.refused", .audit, "A sign-in with a browser was refused.", .refused,
-            make: BrowserSessionEvent.refused)
+            "browser.refused", .audit, .signInRefused, "A sign-in with a browser was refused.",
+            .refused, make: BrowserSessionEvent.refused)
     }
 
     public static let forms: EventForms<Self> = [Form.opened, Form.ended, Form.refused]

@@ -23,7 +23,8 @@ public enum CaptchaEvent: FormedEvent {
 
     package enum Form {
         package static let secretSet = EventForm(
-            "captcha.secret_set", .audit, "The secret of the realm's captcha was set.",
+            "captcha.secret_set", .audit, .object(.other),
+            "The secret of the realm's captcha was set.",
             .optional(
                 .text(
                     "secret", "Secret of the realm at the captcha service.", .neverLeaves(.sealed))),

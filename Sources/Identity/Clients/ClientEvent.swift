@@ -20,36 +20,41 @@ public enum ClientEvent: FormedEvent {
 
     package enum Form {
         package static let registered = EventForm(
-            "client.registered", .audit, "A client was registered.", .clientID, .metadata,
-            .givenSecret, make: ClientEvent.registered)
+            "client.registered", .audit, .administration(.created), "A client was registered.",
+            .clientID, .metadata, .givenSecret, make: ClientEvent.registered)
         package static let updated = EventForm(
-            "client.updated", .audit, "The metadata of the client was replaced.", .metadata,
-            make: ClientEvent.updated)
+            "client.updated", .audit, .administration(.updated),
+            "The metadata of the client was replaced.", .metadata, make: ClientEvent.updated)
         package static let secretRotated = EventForm(
-            "client.secret_rotated", .audit, "The client got another secret.", .secretDigest,
-            make: ClientEvent.secretRotated)
+            "client.secret_rotated", .audit, .administration(.updated),
+            "The client got another secret.", .secretDigest, make: ClientEvent.secretRotated)
         package static let adopted = EventForm(
-            "client.adopted", .audit, "The first token or code of the installation was issued.",
+            "client.adopted", .audit, .deviceAdded,
+            "The first token or code of the installation was issued.",
             .optional(.flag("onboarding", "Whether it came with the onboarding of the owner.")),
             make: { ClientEvent.adopted(atOnboarding: $0 ?? false) })
         package static let certified = EventForm(
-            "client.certified", .audit, "The installation proved that it is the genuine app.",
+            "client.certified", .audit, .deviceCertified,
+            "The installation proved that it is the genuine app.",
             .choice("by", "What vouched for the installation."),
             .time("certified_at", "Certification time."),
             .optional(.uuid("attestation", "Stream of the attestation.")),
             .optional(.certificationNotice), make: ClientEvent.certified)
         package static let certificationRevoked = EventForm(
-            "client.certification_revoked", .audit, "The installation lost its certification.",
+            "client.certification_revoked", .audit, .certificationRevoked,
+            "The installation lost its certification.",
             .choice("reason", "Reason for which the certification was revoked."),
             .time("revoked_at", "Revocation time of the certification."),
             make: ClientEvent.certificationRevoked)
         package static let disabled = EventForm(
-            "client.disabled", .audit, "The client was disabled.", make: { ClientEvent.disabled })
+            "client.disabled", .audit, .administration(.disabled), "The client was disabled.",
+            make: { ClientEvent.disabled })
         package static let enabled = EventForm(
-            "client.enabled", .audit, "The client was enabled again.",
+            "client.enabled", .audit, .administration(.enabled), "The client was enabled again.",
             make: { ClientEvent.enabled })
         package static let deleted = EventForm(
-            "client.deleted", .audit, "The client was deleted.", make: { ClientEvent.deleted })
+            "client.deleted", .audit, .administration(.removed), "The client was deleted.",
+            make: { ClientEvent.deleted })
     }
 
     public static let forms: EventForms<Self> = [

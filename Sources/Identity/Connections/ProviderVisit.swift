@@ -70,11 +70,13 @@ public enum ConnectionEvent: FormedEvent {
 
     package enum Form {
         package static let begun = EventForm(
-            "connection.begun", .internal, "The owner went to a provider to connect a konnector.",
-            .terms, make: ConnectionEvent.begun)
+            "connection.begun", .internal, .object(.other),
+            "The owner went to a provider to connect a konnector.", .terms,
+            make: ConnectionEvent.begun)
         package static let finished = EventForm(
-            "connection.finished", .audit, "The owner came back from the provider.", .outcome,
-            .account, make: ConnectionEvent.finished)
+            "connection.finished", .audit, .accountChanged,
+            "The owner came back from the provider.", .outcome, .account,
+            make: ConnectionEvent.finished)
     }
 
     public static let forms: EventForms<Self> = [Form.begun, Form.finished]

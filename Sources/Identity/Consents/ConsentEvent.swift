@@ -46,11 +46,12 @@ public enum ConsentEvent: FormedEvent {
 
     package enum Form {
         package static let given = EventForm(
-            "consent.given", .services, "The person consented to what the client asked for.",
-            .consent, make: ConsentEvent.given)
+            "consent.given", .services, .consentGiven,
+            "The person consented to what the client asked for.", .consent, make: ConsentEvent.given
+        )
         package static let withdrawn = EventForm(
-            "consent.withdrawn", .services, "The person withdrew the consent.", .account, .client,
-            make: ConsentEvent.withdrawn)
+            "consent.withdrawn", .services, .consentWithdrawn, "The person withdrew the consent.",
+            .account, .client, make: ConsentEvent.withdrawn)
     }
 
     public static let forms: EventForms<Self> = [Form.given, Form.withdrawn]

@@ -11,16 +11,16 @@ public enum DeviceEvent: FormedEvent {
 
     package enum Form {
         package static let requested = EventForm(
-            "device.requested", .audit, "A device asked for tokens (RFC 8628).", .terms,
-            make: DeviceEvent.requested)
+            "device.requested", .audit, .step(.awaited), "A device asked for tokens (RFC 8628).",
+            .terms, make: DeviceEvent.requested)
         package static let approved = EventForm(
-            "device.approved", .audit, "A person let the device in.", .approval,
+            "device.approved", .audit, .step(.passed), "A person let the device in.", .approval,
             make: DeviceEvent.approved)
         package static let denied = EventForm(
-            "device.denied", .audit, "A person kept the device out.", .account,
+            "device.denied", .audit, .step(.refused), "A person kept the device out.", .account,
             make: DeviceEvent.denied)
         package static let redeemed = EventForm(
-            "device.redeemed", .internal, "The device got its tokens.",
+            "device.redeemed", .internal, .detail, "The device got its tokens.",
             make: { DeviceEvent.redeemed })
     }
 

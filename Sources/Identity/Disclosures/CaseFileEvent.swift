@@ -36,7 +36,7 @@ public enum CaseFileEvent: FormedEvent {
 
     package enum Form {
         package static let issued = EventForm(
-            "case_file.issued", .audit,
+            "case_file.issued", .audit, .caseFileIssued,
             "Events and what proves them were handed out to the actor.", .caseFile,
             make: CaseFileEvent.issued)
     }

@@ -32,14 +32,15 @@ public enum DisclosureEvent: FormedEvent {
 
     package enum Form {
         package static let made = EventForm(
-            "personal_data.opened", .audit, "Sealed personal data was disclosed to the actor.",
+            "personal_data.opened", .audit, .disclosed,
+            "Sealed personal data was disclosed to the actor.",
             .choice("kind", "Kind of data that was disclosed."),
             .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
-            .optional(.text("reason", "Reason that the actor gave.")),
-            make: DisclosureEvent.made)
+            .optional(.text("reason", "Reason that the actor gave.")), make: DisclosureEvent.made)
         package static let streamed = EventForm(
-            "personal_data.streamed", .audit, "Sealed personal data is sent to a subscription.",
-            .batch, make: DisclosureEvent.streamed)
+            "personal_data.streamed", .audit, .object(.other),
+            "Sealed personal data is sent to a subscription.", .batch,
+            make: DisclosureEvent.streamed)
     }
 
     public static let forms: EventForms<Self> = [Form.made, Form.streamed]

@@ -23,8 +23,7 @@ public struct OCSFFacts: Sendable {
     }
 
     public func account(of event: Recorded) -> UUID? {
-        event.name.hasPrefix("account.")
-            ? event.stream : event.open.uuid("account") ?? account
+        event.namedAccount ?? account
     }
 
     /// Those that a record of user access is about.

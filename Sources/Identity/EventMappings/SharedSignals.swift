@@ -78,8 +78,7 @@ public enum SharedSignals {
     }
 
     private static func account(_ event: Recorded, _ facts: SignalFacts) -> UUID? {
-        event.name.hasPrefix("account.")
-            ? event.stream : event.open.uuid("account") ?? facts.account
+        event.namedAccount ?? facts.account
     }
 
     private static func factors(_ event: Recorded) -> [String] {
@@ -150,6 +149,13 @@ public enum SharedSignals {
         claims["credential_type"] = isPlatform ? "fido2-platform" : "fido2-roaming"
         claims["fido2_aaguid"] = event.open["model"]
         return claims
+    }
+}
+
+extension Recorded {
+    /// The account that the event is about, as far as it says so itself.
+    var namedAccount: UUID? {
+        name.hasPrefix("account.") ? stream : open.uuid("account")
     }
 }
 

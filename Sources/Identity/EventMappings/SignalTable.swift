@@ -1,88 +1,75 @@
 internal import EventSourcing
 
-/// CAEP 1.0 and RISC 1.0: what each event type amounts to. Of a type without a row no receiver is told; the golden
-/// list of the mappings names every type, so that a new one is looked at. An account's erasure has no row: its
-/// deletion is `account-purged`. A refused attestation has none: it leaves a certification as it is.
+/// CAEP 1.0 and RISC 1.0: what each event amounts to, by its meaning. An account's erasure is no signal: its deletion is
+/// `account-purged`. A refused attestation is none: it leaves a certification as it is.
 public enum SignalTable {
     public static func rules(for type: String) -> [SignalRule] { rules[type] ?? [] }
 
-    public static let rules: [String: [SignalRule]] = accounts.merging(
-        signIns, uniquingKeysWith: both
-    )
-    .merging(credentials, uniquingKeysWith: both)
-
-    /// A type stands in one row.
-    private static func both(_ first: [SignalRule], _ second: [SignalRule]) -> [SignalRule] {
-        preconditionFailure("An event type stands in one row of the table of signals.")
-    }
+    /// By the types of events.
+    public static let rules: [String: [SignalRule]] = EventCatalogue.meanings.mapValues(rules)
 
     private static let allSessions = SignalRule(.sessionRevoked)
-    /// Of findings about accounts: receivers know no networks and no administrators.
-    private static let risk = SignalRule(.riskLevelChange, .ifRiskDiffers, of: .user, .risk)
+    private static let recoveryChanged = SignalRule(.recoveryInformationChanged)
 
-    private static let accounts: [String: [SignalRule]] = [
-        AccountEvent.Form.accessRemoved.name: [SignalRule(.sessionRevoked, of: .device)],
-        AccountEvent.Form.addressesChanged.name: [SignalRule(.recoveryInformationChanged)],
-        AccountEvent.Form.deleted.name: [SignalRule(.accountPurged), allSessions],
-        AccountEvent.Form.deletionCancelled.name: [SignalRule(.accountEnabled)],
-        AccountEvent.Form.deletionScheduled.name: [SignalRule(.accountDisabled), allSessions],
-        AccountEvent.Form.disabled.name: [SignalRule(.accountDisabled), allSessions],
-        AccountEvent.Form.enabled.name: [SignalRule(.accountEnabled)],
-        AccountEvent.Form.mailboxChanged.name: [
-            SignalRule(.recoveryInformationChanged), allSessions,
-            .newClaims("email", "email_verified"),
-        ],
-        AccountEvent.Form.mailboxMoved.name: [
-            SignalRule(.recoveryInformationChanged), .newClaims("email"),
-        ],
-        AccountEvent.Form.personChanged.name: [
-            .newClaims("email", "family_name", "given_name", "locale", "name", "phone_number")
-        ],
-        AccountEvent.Form.rolesChanged.name: [.newClaims("resource_access")],
-        AccountEvent.Form.stampRotated.name: [allSessions],
-        ClientEvent.Form.certificationRevoked.name: [
-            SignalRule(.deviceComplianceChange, of: .device, .compliance(isNow: false))
-        ],
-        ClientEvent.Form.certified.name: [
-            SignalRule(.deviceComplianceChange, of: .device, .compliance(isNow: true))
-        ],
-        FindingEvent.Form.closed.name: [risk], FindingEvent.Form.escalated.name: [risk],
-        FindingEvent.Form.raised.name: [risk],
-        ProviderIdentityEvent.Form.linked.name: [SignalRule(.recoveryInformationChanged)],
-        ProviderIdentityEvent.Form.unlinked.name: [SignalRule(.recoveryInformationChanged)],
-        OwnerEvent.Form.deviceRemoved.name: [SignalRule(.sessionRevoked, of: .device)],
-    ]
+    private static func rules(of meaning: EventMeaning) -> [SignalRule] {
+        switch meaning {
+        case .signedIn(let place): signIn(place)
+        case .sessionEnded(.browser): [SignalRule(.sessionRevoked, .unlessReplaced, of: .session)]
+        case .sessionEnded(.client): [SignalRule(.sessionRevoked, of: .session)]
+        case .sessionRefreshed: [SignalRule(.sessionPresented, of: .session, onRequest: true)]
+        case .linkMailed: [SignalRule(.recoveryActivated, .forPassphraseReset)]
+        case .secretSet(.passphrase), .secretSet(.derivedPassphrase): [.credential(.password, .set)]
+        case .secretRemoved(.passphrase): [.credential(.password, .delete)]
+        case .recoveryCodesRenewed: [.credential(.recoveryCode, .update, onRequest: true)]
+        case .factorAdded(let factor): credential(factor, .create)
+        case .factorRemoved(let factor): credential(factor, .delete)
+        case .accountDisabled, .deletionScheduled: [SignalRule(.accountDisabled), allSessions]
+        case .accountEnabled, .deletionCancelled: [SignalRule(.accountEnabled)]
+        case .accountDeleted: [SignalRule(.accountPurged), allSessions]
+        case .accessRemoved, .deviceRemoved: [SignalRule(.sessionRevoked, of: .device)]
+        case .stampRotated: [allSessions]
+        case .rolesChanged: [.newClaims("resource_access")]
+        case .personChanged:
+            [.newClaims("email", "family_name", "given_name", "locale", "name", "phone_number")]
+        case .mailboxChanged: [recoveryChanged, allSessions, .newClaims("email", "email_verified")]
+        case .mailboxMoved: [recoveryChanged, .newClaims("email")]
+        case .recoveryChanged: [recoveryChanged]
+        case .recoveryRequested: [SignalRule(.recoveryActivated)]
+        case .deviceCertified:
+            [SignalRule(.deviceComplianceChange, of: .device, .compliance(isNow: true))]
+        case .certificationRevoked:
+            [SignalRule(.deviceComplianceChange, of: .device, .compliance(isNow: false))]
+        // Of findings about accounts: receivers know no networks and no administrators.
+        case .findingRaised, .findingEscalated, .findingClosed:
+            [SignalRule(.riskLevelChange, .ifRiskDiffers, of: .user, .risk)]
+        case .detail, .signInRefused, .administratorRefused, .step, .secondFactorAsked, .codeMailed,
+            .secretSet, .secretRemoved, .secretRefused, .secretUsed, .passkeyRefused,
+            .passkeyRenamed, .mailedCodesChanged, .registered, .accountErased, .ownerAppointed,
+            .consentGiven, .consentWithdrawn, .accountChanged, .deviceAdded, .administration,
+            .realmSettingsChanged, .disclosed, .caseFileIssued, .findingRulesSet, .object:
+            []
+        }
+    }
 
-    private static let signIns: [String: [SignalRule]] = [
-        BrowserSessionEvent.Form.ended.name: [
-            SignalRule(.sessionRevoked, .unlessReplaced, of: .session)
-        ],
-        BrowserSessionEvent.Form.opened.name: [
-            SignalRule(.sessionEstablished, of: .session, .authentication),
-            SignalRule(.assuranceLevelChange, .ifLevelDiffers, of: .session, .assuranceLevel),
-        ],
-        SessionEvent.Form.ended.name: [SignalRule(.sessionRevoked, of: .session)],
-        SessionEvent.Form.opened.name: [
-            SignalRule(.sessionEstablished, .ofAnAccount, of: .session, .authentication)
-        ],
-        SessionEvent.Form.refreshed.name: [
-            SignalRule(.sessionPresented, of: .session, onRequest: true)
-        ],
-    ]
+    private static func signIn(_ place: SessionPlace) -> [SignalRule] {
+        switch place {
+        case .browser:
+            [
+                SignalRule(.sessionEstablished, of: .session, .authentication),
+                SignalRule(.assuranceLevelChange, .ifLevelDiffers, of: .session, .assuranceLevel),
+            ]
+        case .client:
+            [SignalRule(.sessionEstablished, .ofAnAccount, of: .session, .authentication)]
+        }
+    }
 
-    private static let credentials: [String: [SignalRule]] = [
-        MailedLinkEvent.Form.issued.name: [SignalRule(.recoveryActivated, .forPassphraseReset)],
-        PasskeyEvent.Form.enrolled.name: [.credential(.passkey, .create)],
-        PasskeyEvent.Form.removed.name: [.credential(.passkey, .delete)],
-        PassphraseEvent.Form.derived.name: [.credential(.password, .set)],
-        PassphraseEvent.Form.hintChanged.name: [SignalRule(.recoveryInformationChanged)],
-        PassphraseEvent.Form.hintRequested.name: [SignalRule(.recoveryActivated)],
-        PassphraseEvent.Form.removed.name: [.credential(.password, .delete)],
-        PassphraseEvent.Form.set.name: [.credential(.password, .set)],
-        TwoFactorEvent.Form.recoveryCodesRenewed.name: [
-            .credential(.recoveryCode, .update, onRequest: true)
-        ],
-        TwoFactorEvent.Form.confirmed.name: [.credential(.app, .create)],
-        TwoFactorEvent.Form.removed.name: [.credential(.app, .delete)],
-    ]
+    private static func credential(
+        _ factor: SignInFactor, _ change: CredentialChange
+    ) -> [SignalRule] {
+        switch factor {
+        case .passkey: [.credential(.passkey, change)]
+        case .authenticator: [.credential(.app, change)]
+        case .deviceKey: []
+        }
+    }
 }

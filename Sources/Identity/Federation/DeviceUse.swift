@@ -18,9 +18,9 @@ public enum DeviceUseEvent: FormedEvent {
 
     package enum Form {
         package static let began = EventForm(
-            "device_use.began", .audit, "A person signed in on a device for the first time.",
-            .account, .uuid("federated_device", "Device that they signed in on."),
-            make: DeviceUseEvent.began)
+            "device_use.began", .audit, .object(.other),
+            "A person signed in on a device for the first time.", .account,
+            .uuid("federated_device", "Device that they signed in on."), make: DeviceUseEvent.began)
     }
 
     public static let forms: EventForms<Self> = [Form.began]

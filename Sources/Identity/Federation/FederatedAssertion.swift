@@ -63,10 +63,11 @@ public enum FederatedAssertionEvent: FormedEvent {
 
     package enum Form {
         package static let issued = EventForm(
-            "federated_assertion.issued", .audit, "An assertion was issued for a service.", .terms,
-            make: FederatedAssertionEvent.issued)
+            "federated_assertion.issued", .audit, .object(.other),
+            "An assertion was issued for a service.", .terms, make: FederatedAssertionEvent.issued)
         package static let redeemed = EventForm(
-            "federated_assertion.redeemed", .services, "A service gave a token for an assertion.",
+            "federated_assertion.redeemed", .services, .object(.other),
+            "A service gave a token for an assertion.",
             .uuid("session", "Session of the token that was given."), .account, .shownBy, .client,
             .clientID, make: FederatedAssertionEvent.redeemed)
     }

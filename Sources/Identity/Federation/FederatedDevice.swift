@@ -51,11 +51,13 @@ public enum FederatedDeviceEvent: FormedEvent {
 
     package enum Form {
         package static let asserted = EventForm(
-            "federated_device.asserted", .audit, "A device got a token by its app's key.",
+            "federated_device.asserted", .audit, .object(.other),
+            "A device got a token by its app's key.",
             .uuid("session", "Session of the device's token."), .terms,
             make: FederatedDeviceEvent.asserted)
         package static let signedIn = EventForm(
-            "federated_device.signed_in", .services, "A person signed in on a device.", .account,
+            "federated_device.signed_in", .services, .object(.other),
+            "A person signed in on a device.", .account,
             .uuid("session", "Session of the person's token."),
             .optional(.uuid("mail", "Mail that tells the person of a new device.")), .terms,
             make: FederatedDeviceEvent.signedIn)

@@ -26,11 +26,13 @@ public enum ServiceStandingEvent: FormedEvent {
 
     package enum Form {
         package static let refused = EventForm(
-            "service_standing.refused", .audit, "A service takes no assertions of a person.",
-            .account, .client, .clientID, make: ServiceStandingEvent.refused)
+            "service_standing.refused", .audit, .object(.other),
+            "A service takes no assertions of a person.", .account, .client, .clientID,
+            make: ServiceStandingEvent.refused)
         package static let admitted = EventForm(
-            "service_standing.admitted", .audit, "A service takes assertions of a person again.",
-            .account, .client, .clientID, make: ServiceStandingEvent.admitted)
+            "service_standing.admitted", .audit, .object(.other),
+            "A service takes assertions of a person again.", .account, .client, .clientID,
+            make: ServiceStandingEvent.admitted)
     }
 
     public static let forms: EventForms<Self> = [Form.refused, Form.admitted]

@@ -90,13 +90,14 @@ public enum FindingEvent: FormedEvent {
 
     package enum Form {
         package static let raised = EventForm(
-            "finding.raised", .services, "A rule found something suspicious in the log.", .raised,
-            make: FindingEvent.raised)
+            "finding.raised", .services, .findingRaised,
+            "A rule found something suspicious in the log.", .raised, make: FindingEvent.raised)
         package static let escalated = EventForm(
-            "finding.escalated", .services, "A finding turned out to be worse.", .escalated,
-            make: FindingEvent.escalated)
+            "finding.escalated", .services, .findingEscalated, "A finding turned out to be worse.",
+            .escalated, make: FindingEvent.escalated)
         package static let closed = EventForm(
-            "finding.closed", .services, "A finding is over.", .closed, make: FindingEvent.closed)
+            "finding.closed", .services, .findingClosed, "A finding is over.", .closed,
+            make: FindingEvent.closed)
     }
 
     public static let forms: EventForms<Self> = [Form.raised, Form.escalated, Form.closed]

@@ -43,83 +43,81 @@ enum FindingFact: Sendable {
 }
 
 extension FindingFact {
+    typealias Reader = @Sendable (Recorded) -> FindingFact?
+
     /// Types of events that the rules look at, whichever actor the event names.
-    static let types: Set<String> = [
-        AccountEvent.Form.deleted.name, AccountEvent.Form.erased.name,
-        AccountEvent.Form.registered.name, TenantMethodEvent.Form.keyEnrolled.name,
-        TenantMethodEvent.Form.keyRemoved.name, TenantMethodEvent.Form.pinRefused.name,
-        TenantMethodEvent.Form.pinRemoved.name,
-        TenantMethodEvent.Form.pinSet.name, TenantMethodEvent.Form.pinUsed.name,
-        ApprovalEvent.Form.requested.name, BrowserSessionEvent.Form.ended.name,
-        BrowserSessionEvent.Form.opened.name, BrowserSessionEvent.Form.refused.name,
-        MailedCodeEvent.Form.issued.name, PasskeyEvent.Form.enrolled.name,
-        PassphraseEvent.Form.derived.name, PassphraseEvent.Form.refused.name,
-        PassphraseEvent.Form.removed.name, PassphraseEvent.Form.set.name,
-        PassphraseEvent.Form.used.name, DisclosureEvent.Form.made.name,
-        TwoFactorEvent.Form.recoveryCodeUsed.name, SessionEvent.Form.ended.name,
-        SessionEvent.Form.opened.name, SessionEvent.Form.refused.name,
-        TwoFactorEvent.Form.confirmed.name, TwoFactorEvent.Form.refused.name,
-        TwoFactorEvent.Form.removed.name,
-        TwoFactorEvent.Form.used.name,
-    ]
+    static let types = Set(readers.keys)
 
     /// What administrators do; what happens in a realm all day without them is not in it.
-    static let administration: Set<String> = Set(
-        EventCatalogue.newest.map(\.name).filter { name in
-            administered.contains { name.hasPrefix($0) } && !name.hasSuffix(".used")
-        })
+    static let administration = Set(
+        EventCatalogue.meanings.filter { isAdministration($0.value) }.keys)
 
-    private static let administered = [
-        "account.deletion", AccountEvent.Form.disabled.name, AccountEvent.Form.enabled.name,
-        AccountEvent.Form.mailboxMoved.name,
-        AccountEvent.Form.personChanged.name, AccountEvent.Form.registered.name,
-        AccountEvent.Form.rolesChanged.name,
-        AccountEvent.Form.stampRotated.name, "app.", ClientEvent.Form.deleted.name,
-        ClientEvent.Form.disabled.name, ClientEvent.Form.enabled.name,
-        ClientEvent.Form.registered.name, ClientEvent.Form.secretRotated.name,
-        ClientEvent.Form.updated.name, "host.", "integrity_keys.",
-        "invite.", "message_gateway.", DisclosureEvent.Form.made.name, "provider.",
-        "push_provider.",
-        "realm.", "registration_token.", "signing_key.", "subscription.", "web_app.",
-    ]
+    private static let readers: [String: Reader] = EventCatalogue.meanings
+        .compactMapValues(reader)
 
     /// In their order; none of an event that says nothing.
     static func all(of event: Recorded) -> [FindingFact] {
-        var facts: [FindingFact] = []
-        if let fact = FindingFact(event) { facts.append(fact) }
-        if isAdministrator(event.actor) {
-            if administration.contains(event.name) { facts.append(.administered(by: event.actor)) }
-            if event.name == DisclosureEvent.Form.made.name {
-                let accounts = event.open["accounts"]?.array?.compactMap(\.string) ?? []
-                facts.append(.disclosed(by: event.actor, accounts: accounts))
-            }
-        }
-        return facts
+        let isAct = isAdministrator(event.actor) && administration.contains(event.name)
+        let act: FindingFact? = isAct ? .administered(by: event.actor) : nil
+        return [act, readers[event.name]?(event)].compactMap(\.self)
     }
 
     private static func isAdministrator(_ actor: String) -> Bool {
         actor.hasPrefix("admin:") || actor.hasPrefix("operator:")
     }
 
-    private init?(_ event: Recorded) {
-        switch event.name {
-        case BrowserSessionEvent.Form.opened.name, SessionEvent.Form.opened.name:
-            guard let signIn = SignIn(event) else { return nil }
-            self = .signedIn(signIn)
-        case BrowserSessionEvent.Form.refused.name, SessionEvent.Form.refused.name:
-            guard let fact = Self.refusal(event) else { return nil }
-            self = fact
-        case BrowserSessionEvent.Form.ended.name: self = .ended(session: event.stream)
-        case SessionEvent.Form.ended.name:
-            let reason: SessionEnd? = event.open.choice("reason")
-            let isReuse = reason == .reuse || reason == .codeReuse
-            self = isReuse ? .reused(session: event.stream) : .ended(session: event.stream)
-        case AccountEvent.Form.registered.name: self = .registered(account: event.stream)
-        case AccountEvent.Form.deleted.name, AccountEvent.Form.erased.name:
-            self = .accountGone(event.stream)
-        default:
-            guard let fact = Self.ofFactor(event) else { return nil }
-            self = fact
+    /// How an event with this meaning is read; nil where no rule looks at it.
+    private static func reader(of meaning: EventMeaning) -> Reader? {
+        switch meaning {
+        case .signedIn(let place): { SignIn($0, place).map(FindingFact.signedIn) }
+        case .signInRefused: refusal
+        case .sessionEnded(.browser): { .ended(session: $0.stream) }
+        case .sessionEnded(.client): end
+        case .registered: { .registered(account: $0.stream) }
+        case .accountDeleted, .accountErased: { .accountGone($0.stream) }
+        case .secretRefused:
+            { event in account(of: event).map { .guessed(stream: event.stream, account: $0) } }
+        case .secretUsed: { .guessesForgotten(stream: $0.stream, limit: nil) }
+        case .secretSet(let secret), .secretRemoved(let secret):
+            { .guessesForgotten(stream: $0.stream, limit: limit(of: secret)) }
+        case .secondFactorAsked: asked
+        case .codeMailed:
+            { $0.open.choice("purpose") == MailedCode.Purpose.secondFactor ? asked($0) : nil }
+        case .factorAdded: { account(of: $0).map(FindingFact.secondFactorAdded) }
+        case .factorRemoved(.authenticator), .factorRemoved(.deviceKey):
+            { account(of: $0).map(FindingFact.secondFactorRemoved) }
+        case .disclosed: disclosure
+        // The engine reads them itself.
+        case .findingRaised, .findingEscalated, .findingClosed, .findingRulesSet: nil
+        case .detail, .sessionRefreshed, .administratorRefused, .step, .linkMailed,
+            .recoveryCodesRenewed, .factorRemoved(.passkey), .passkeyRefused, .passkeyRenamed,
+            .mailedCodesChanged, .accountDisabled, .accountEnabled, .deletionScheduled,
+            .deletionCancelled, .accessRemoved, .stampRotated, .rolesChanged, .ownerAppointed,
+            .consentGiven, .consentWithdrawn, .personChanged, .mailboxChanged, .mailboxMoved,
+            .recoveryChanged, .recoveryRequested, .accountChanged, .deviceAdded, .deviceRemoved,
+            .deviceCertified, .certificationRevoked, .administration, .realmSettingsChanged,
+            .caseFileIssued, .object:
+            nil
+        }
+    }
+
+    /// Whether the rules for administrators look at an event with this meaning.
+    private static func isAdministration(_ meaning: EventMeaning) -> Bool {
+        switch meaning {
+        case .administration, .realmSettingsChanged, .disclosed, .registered, .accountDisabled,
+            .accountEnabled, .deletionScheduled, .deletionCancelled, .stampRotated, .rolesChanged,
+            .personChanged, .mailboxMoved:
+            true
+        case .detail, .signedIn, .signInRefused, .sessionEnded, .sessionRefreshed,
+            .administratorRefused, .step, .secondFactorAsked, .codeMailed, .linkMailed, .secretSet,
+            .secretRemoved, .secretRefused, .secretUsed, .recoveryCodesRenewed, .factorAdded,
+            .factorRemoved, .passkeyRefused, .passkeyRenamed, .mailedCodesChanged,
+            .accountDeleted, .accountErased, .accessRemoved, .ownerAppointed, .consentGiven,
+            .consentWithdrawn, .mailboxChanged, .recoveryChanged, .recoveryRequested,
+            .accountChanged, .deviceAdded, .deviceRemoved, .deviceCertified, .certificationRevoked,
+            .caseFileIssued, .findingRaised, .findingEscalated, .findingClosed, .findingRulesSet,
+            .object:
+            false
         }
     }
 
@@ -152,42 +150,42 @@ extension FindingFact {
         return .failed(Attempt(account: account, source: event.open["source"]?.string))
     }
 
-    private static func ofFactor(_ event: Recorded) -> FindingFact? {
-        let account = event.open.uuid("account") ?? event.subject
-        switch event.name {
-        case PassphraseEvent.Form.refused.name, TwoFactorEvent.Form.refused.name,
-            TenantMethodEvent.Form.pinRefused.name:
-            return account.map { .guessed(stream: event.stream, account: $0) }
-        case PassphraseEvent.Form.used.name, TwoFactorEvent.Form.used.name,
-            TwoFactorEvent.Form.recoveryCodeUsed.name, TenantMethodEvent.Form.pinUsed.name,
-            TenantMethodEvent.Form.pinRemoved.name, TenantMethodEvent.Form.pinSet.name:
-            return .guessesForgotten(stream: event.stream, limit: nil)
-        case PassphraseEvent.Form.set.name, PassphraseEvent.Form.removed.name:
-            return .guessesForgotten(stream: event.stream, limit: LockOutRule.usualLimit)
-        case PassphraseEvent.Form.derived.name:
-            return .guessesForgotten(stream: event.stream, limit: LockOutRule.derivedLimit)
-        case ApprovalEvent.Form.requested.name:
-            return account.map { .secondFactorAsked(account: $0, command: event.command) }
-        case MailedCodeEvent.Form.issued.name:
-            let purpose: MailedCode.Purpose? = event.open.choice("purpose")
-            guard purpose == .secondFactor, let account else { return nil }
-            return .secondFactorAsked(account: account, command: event.command)
-        case TwoFactorEvent.Form.removed.name, TenantMethodEvent.Form.keyRemoved.name:
-            return account.map { .secondFactorRemoved(account: $0) }
-        case TwoFactorEvent.Form.confirmed.name, PasskeyEvent.Form.enrolled.name,
-            TenantMethodEvent.Form.keyEnrolled.name:
-            return account.map { .secondFactorAdded(account: $0) }
-        default: return nil
+    private static func end(_ event: Recorded) -> FindingFact {
+        let reason: SessionEnd? = event.open.choice("reason")
+        let isReuse = reason == .reuse || reason == .codeReuse
+        return isReuse ? .reused(session: event.stream) : .ended(session: event.stream)
+    }
+
+    private static func asked(_ event: Recorded) -> FindingFact? {
+        account(of: event).map { .secondFactorAsked(account: $0, command: event.command) }
+    }
+
+    private static func disclosure(_ event: Recorded) -> FindingFact? {
+        guard isAdministrator(event.actor) else { return nil }
+        let accounts = event.open["accounts"]?.array?.compactMap(\.string) ?? []
+        return .disclosed(by: event.actor, accounts: accounts)
+    }
+
+    private static func account(of event: Recorded) -> UUID? {
+        event.open.uuid("account") ?? event.subject
+    }
+
+    /// How many wrong guesses are allowed from now on; nil where that is as before.
+    private static func limit(of secret: GuessableSecret) -> Int? {
+        switch secret {
+        case .passphrase: LockOutRule.usualLimit
+        case .derivedPassphrase: LockOutRule.derivedLimit
+        case .pin, .authenticator, .recoveryCode: nil
         }
     }
 }
 
 extension FindingFact.SignIn {
     /// A session that came of another one, or of an issuer's assertion, is no sign-in.
-    init?(_ event: Recorded) {
+    init?(_ event: Recorded, _ place: SessionPlace) {
         guard let account = event.open.uuid("account"), event.open["exchanged"] == nil,
             event.open["assertion_issuer"] == nil,
-            event.name == BrowserSessionEvent.Form.opened.name || event.open["browser"] == nil
+            place == .browser || event.open["browser"] == nil
         else { return nil }
         let confirming: [AuthenticationFactor] = [.multiple, .deviceKey, .biometric]
         let factors = event.open.texts("amr") ?? []

@@ -8,8 +8,8 @@ public enum FindingRulesEvent: FormedEvent {
 
     package enum Form {
         package static let set = EventForm(
-            "finding_rules.set", .audit, "A rule for findings was changed.", .terms,
-            make: FindingRulesEvent.set)
+            "finding_rules.set", .audit, .findingRulesSet, "A rule for findings was changed.",
+            .terms, make: FindingRulesEvent.set)
     }
 
     public static let forms: EventForms<Self> = [Form.set]

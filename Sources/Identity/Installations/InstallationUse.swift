@@ -25,8 +25,9 @@ public enum InstallationUseEvent: FormedEvent {
 
     package enum Form {
         package static let synchronized = EventForm(
-            "installation.synchronized", .internal, "The installation has synchronized everything.",
-            .client, .time("synchronized_at", "Time at which the synchronization finished."),
+            "installation.synchronized", .internal, .detail,
+            "The installation has synchronized everything.", .client,
+            .time("synchronized_at", "Time at which the synchronization finished."),
             make: InstallationUseEvent.synchronized)
     }
 

@@ -11,14 +11,15 @@ public enum InviteEvent: FormedEvent {
 
     package enum Form {
         package static let created = EventForm(
-            "invite.created", .audit, "An invite was created.",
-            .invite, make: InviteEvent.created)
+            "invite.created", .audit, .administration(.created), "An invite was created.", .invite,
+            make: InviteEvent.created)
         package static let used = EventForm(
-            "invite.used", .audit, "A person used the invite.",
+            "invite.used", .audit, .object(.other), "A person used the invite.",
             .uuid("mailbox", "Mailbox that used it."), .time("used_at", "Time of use."),
             make: { InviteEvent.used(mailbox: $0, at: $1) })
         package static let revoked = EventForm(
-            "invite.revoked", .audit, "The invite was revoked.", make: { InviteEvent.revoked })
+            "invite.revoked", .audit, .administration(.removed), "The invite was revoked.",
+            make: { InviteEvent.revoked })
     }
 
     public static let forms: EventForms<Self> = [Form.created, Form.used, Form.revoked]

@@ -11,13 +11,14 @@ public enum LogoutNoticeEvent: FormedEvent {
 
     package enum Form {
         package static let delivered = EventForm(
-            "logout_notice.delivered", .internal, "The client was told of the logout.", .attempt,
-            make: LogoutNoticeEvent.delivered)
+            "logout_notice.delivered", .internal, .detail, "The client was told of the logout.",
+            .attempt, make: LogoutNoticeEvent.delivered)
         package static let deferred = EventForm(
-            "logout_notice.deferred", .internal, "The client was not reached and is tried again.",
-            .attempt, .until, .status, make: LogoutNoticeEvent.deferred)
+            "logout_notice.deferred", .internal, .detail,
+            "The client was not reached and is tried again.", .attempt, .until, .status,
+            make: LogoutNoticeEvent.deferred)
         package static let failed = EventForm(
-            "logout_notice.failed", .internal, "The client was not told of the logout.",
+            "logout_notice.failed", .internal, .detail, "The client was not told of the logout.",
             .attempt, .status, make: LogoutNoticeEvent.failed)
     }
 

@@ -76,35 +76,35 @@ public enum MailboxEvent: FormedEvent {
 
     package enum Form {
         package static let assigned = EventForm(
-            "mailbox.assigned", .internal, "An account holds the mailbox from now on.", .account,
-            make: MailboxEvent.assigned)
+            "mailbox.assigned", .internal, .detail, "An account holds the mailbox from now on.",
+            .account, make: MailboxEvent.assigned)
         package static let released = EventForm(
-            "mailbox.released", .internal, "The account gave the mailbox up.", .account,
+            "mailbox.released", .internal, .detail, "The account gave the mailbox up.", .account,
             .optional(.uuid("next", "Subject of what is mailed to it from now on.")),
             make: MailboxEvent.released)
         package static let codeIssued = EventForm(
-            "otp.issued", .audit, "A one-time code was sent.", .issuedCode,
+            "otp.issued", .audit, .step(.passed), "A one-time code was sent.", .issuedCode,
             make: MailboxEvent.codeIssued)
         package static let codeRenamed = EventForm(
-            "otp.renamed", .internal, "The code was asked for again under other names.", .code,
-            .person, .network, make: MailboxEvent.codeRenamed)
+            "otp.renamed", .internal, .detail, "The code was asked for again under other names.",
+            .code, .person, .network, make: MailboxEvent.codeRenamed)
         package static let codeRefused = EventForm(
-            "otp.refused", .audit, "A wrong one-time code was typed.", .code, .refusedAt,
-            make: MailboxEvent.codeRefused)
+            "otp.refused", .audit, .step(.refused), "A wrong one-time code was typed.", .code,
+            .refusedAt, make: MailboxEvent.codeRefused)
         package static let codeConfirmed = EventForm(
-            "otp.confirmed", .audit, "The link of a one-time code was opened.", .code,
-            make: MailboxEvent.codeConfirmed)
+            "otp.confirmed", .audit, .object(.other), "The link of a one-time code was opened.",
+            .code, make: MailboxEvent.codeConfirmed)
         package static let codeRedeemed = EventForm(
-            "otp.redeemed", .internal, "The one-time code was redeemed.", .code,
+            "otp.redeemed", .internal, .detail, "The one-time code was redeemed.", .code,
             make: MailboxEvent.codeRedeemed)
         package static let invited = EventForm(
-            "mailbox.invited", .internal, "An invite was used for the mailbox.", .invitation,
-            make: MailboxEvent.invited)
+            "mailbox.invited", .internal, .detail, "An invite was used for the mailbox.",
+            .invitation, make: MailboxEvent.invited)
         package static let linkIssued = EventForm(
-            "link.issued", .audit, "A magic link was mailed.", .issuedLink,
+            "link.issued", .audit, .step(.passed), "A magic link was mailed.", .issuedLink,
             make: MailboxEvent.linkIssued)
         package static let linkRedeemed = EventForm(
-            "link.redeemed", .internal, "The magic link was redeemed.", .link,
+            "link.redeemed", .internal, .detail, "The magic link was redeemed.", .link,
             make: MailboxEvent.linkRedeemed)
     }
 

@@ -119,13 +119,13 @@ public enum MailedCodeEvent: FormedEvent {
 
     package enum Form {
         package static let issued = EventForm(
-            "mailed_code.issued", .audit, "A code was mailed to the account's person.", .issuedCode,
-            make: MailedCodeEvent.issued)
+            "mailed_code.issued", .audit, .codeMailed, "A code was mailed to the account's person.",
+            .issuedCode, make: MailedCodeEvent.issued)
         package static let refused = EventForm(
-            "mailed_code.refused", .audit, "A wrong code was typed.", .carrier, .refusedAt,
-            make: MailedCodeEvent.refused)
+            "mailed_code.refused", .audit, .step(.refused), "A wrong code was typed.", .carrier,
+            .refusedAt, make: MailedCodeEvent.refused)
         package static let redeemed = EventForm(
-            "mailed_code.redeemed", .internal, "The mailed code was redeemed.", .carrier,
+            "mailed_code.redeemed", .internal, .detail, "The mailed code was redeemed.", .carrier,
             make: MailedCodeEvent.redeemed)
     }
 

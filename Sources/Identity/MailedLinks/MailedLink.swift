@@ -98,10 +98,10 @@ public enum MailedLinkEvent: FormedEvent {
 
     package enum Form {
         package static let issued = EventForm(
-            "mailed_link.issued", .audit, "A link was mailed to the account's person.", .issuedLink,
-            make: MailedLinkEvent.issued)
+            "mailed_link.issued", .audit, .linkMailed, "A link was mailed to the account's person.",
+            .issuedLink, make: MailedLinkEvent.issued)
         package static let used = EventForm(
-            "mailed_link.used", .internal, "The mailed link was used.",
+            "mailed_link.used", .internal, .detail, "The mailed link was used.",
             .uuid("mail", "Mail that carried the link."), make: MailedLinkEvent.used)
     }
 

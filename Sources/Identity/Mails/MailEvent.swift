@@ -21,26 +21,28 @@ public enum MailEvent: FormedEvent {
 
     package enum Form {
         package static let begun = EventForm(
-            "mail.begun", .internal, "The message is handed to a gateway.", .attempt,
+            "mail.begun", .internal, .detail, "The message is handed to a gateway.", .attempt,
             make: MailEvent.begun)
         package static let sent = EventForm(
-            "mail.sent", .internal, "The mail server accepted the mail.", .attempt,
+            "mail.sent", .internal, .detail, "The mail server accepted the mail.", .attempt,
             .optional(.usedChannel), make: MailEvent.sent)
         package static let deferred = EventForm(
-            "mail.deferred", .internal, "The mail was not accepted and is tried again.", .attempt,
-            .until, .smtpCode, .fault, make: MailEvent.deferred)
+            "mail.deferred", .internal, .detail, "The mail was not accepted and is tried again.",
+            .attempt, .until, .smtpCode, .fault, make: MailEvent.deferred)
         package static let failed = EventForm(
-            "mail.failed", .internal, "The mail was not accepted and is not tried again.", .attempt,
-            .smtpCode, .fault, make: MailEvent.failed)
+            "mail.failed", .internal, .detail, "The mail was not accepted and is not tried again.",
+            .attempt, .smtpCode, .fault, make: MailEvent.failed)
         package static let requeued = EventForm(
-            "mail.requeued", .internal, "An operator requeued the mail.",
+            "mail.requeued", .internal, .detail, "An operator requeued the mail.",
             make: { MailEvent.requeued })
         package static let delivered = EventForm(
-            "mail.delivered", .audit, "The gateway says that the phone has the message.",
-            .usedChannel, make: MailEvent.delivered)
+            "mail.delivered", .audit, .object(.other),
+            "The gateway says that the phone has the message.", .usedChannel,
+            make: MailEvent.delivered)
         package static let undelivered = EventForm(
-            "mail.undelivered", .audit, "The gateway says that the phone does not get the message.",
-            .usedChannel, .optional(.text("gateway_code", "Why, in the gateway's code.")),
+            "mail.undelivered", .audit, .object(.other),
+            "The gateway says that the phone does not get the message.", .usedChannel,
+            .optional(.text("gateway_code", "Why, in the gateway's code.")),
             make: MailEvent.undelivered)
     }
 

@@ -7,11 +7,12 @@ public enum MessageGatewayEvent: FormedEvent {
 
     package enum Form {
         package static let set = EventForm(
-            "message_gateway.set", .audit, "A message gateway of the realm was set.", .carried,
-            .gateway, make: MessageGatewayEvent.set)
+            "message_gateway.set", .audit, .administration(.updated),
+            "A message gateway of the realm was set.", .carried, .gateway,
+            make: MessageGatewayEvent.set)
         package static let removed = EventForm(
-            "message_gateway.removed", .audit, "The message gateway was removed.", .carried,
-            make: MessageGatewayEvent.removed)
+            "message_gateway.removed", .audit, .administration(.removed),
+            "The message gateway was removed.", .carried, make: MessageGatewayEvent.removed)
     }
 
     public static let forms: EventForms<Self> = [Form.set, Form.removed]

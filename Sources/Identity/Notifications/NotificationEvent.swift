@@ -33,31 +33,33 @@ public enum NotificationEvent: FormedEvent {
 
     package enum Form {
         package static let requested = EventForm(
-            "notification.requested", .internal, "A notification to a person was requested.",
-            .terms, .optional(.content), make: NotificationEvent.requested)
+            "notification.requested", .internal, .detail,
+            "A notification to a person was requested.", .terms, .optional(.content),
+            make: NotificationEvent.requested)
         package static let pushed = EventForm(
-            "notification.pushed", .internal, "Devices of the person took the notification.",
-            .attempt, .choice("route", "Kind of apps that took it."),
+            "notification.pushed", .internal, .detail,
+            "Devices of the person took the notification.", .attempt,
+            .choice("route", "Kind of apps that took it."),
             .uuids("clients", "Installations that took it."), make: NotificationEvent.pushed)
         package static let mailed = EventForm(
-            "notification.mailed", .internal,
+            "notification.mailed", .internal, .detail,
             "No device took the notification, so it goes as a mail.", .attempt,
             .uuid("mail", "Mail that carries the notification."), .account, .optional(.mailed),
             make: NotificationEvent.mailed)
         package static let deferred = EventForm(
-            "notification.deferred", .internal,
+            "notification.deferred", .internal, .detail,
             "The notification was not delivered and is tried again.", .attempt, .until, .pushCode,
             make: NotificationEvent.deferred)
         package static let failed = EventForm(
-            "notification.failed", .internal, "The notification was not delivered.", .attempt,
-            .choice("reason", "Fault for which the notification was not delivered."), .pushCode,
-            make: NotificationEvent.failed)
+            "notification.failed", .internal, .detail, "The notification was not delivered.",
+            .attempt, .choice("reason", "Fault for which the notification was not delivered."),
+            .pushCode, make: NotificationEvent.failed)
         package static let superseded = EventForm(
-            "notification.superseded", .internal,
+            "notification.superseded", .internal, .detail,
             "A later notification took the place of this one.",
             .uuid("by", "The later notification."), make: NotificationEvent.superseded)
         package static let requeued = EventForm(
-            "notification.requeued", .internal, "An operator requeued the notification.",
+            "notification.requeued", .internal, .detail, "An operator requeued the notification.",
             make: { NotificationEvent.requeued })
     }
 
@@ -99,7 +101,8 @@ public enum NotificationSourceEvent: FormedEvent {
 
     package enum Form {
         package static let moved = EventForm(
-            "notification_source.moved", .internal, "The topic of notifications has another state.",
+            "notification_source.moved", .internal, .detail,
+            "The topic of notifications has another state.",
             .uuid("notification", "Notification of the state."),
             .digest("state_digest", "Keyed digest of the state."),
             make: NotificationSourceEvent.moved)

@@ -28,40 +28,43 @@ public enum OwnerEvent: FormedEvent {
 
     package enum Form {
         package static let appointed = EventForm(
-            "owner.appointed", .audit, "An account was appointed owner of the realm.", .account,
-            .token, .generation, make: OwnerEvent.appointed)
+            "owner.appointed", .audit, .ownerAppointed,
+            "An account was appointed owner of the realm.", .account, .token, .generation,
+            make: OwnerEvent.appointed)
         package static let invited = EventForm(
-            "owner.invited", .audit, "The owner was invited by mail to take the realm over.",
-            .account, .token, .linkBase, .uuid("mail", "Mail that carries the invite."),
-            .generation, make: OwnerEvent.invited)
+            "owner.invited", .audit, .accountChanged,
+            "The owner was invited by mail to take the realm over.", .account, .token, .linkBase,
+            .uuid("mail", "Mail that carries the invite."), .generation, make: OwnerEvent.invited)
         package static let onboarded = EventForm(
-            "owner.onboarded", .audit, "The owner set their first passphrase.",
+            "owner.onboarded", .audit, .deviceAdded, "The owner set their first passphrase.",
             .uuid("client", "Installation that the owner used."), make: OwnerEvent.onboarded)
         package static let mailedCodesChanged = EventForm(
-            "owner.mailed_codes_changed", .services, "The owner switched mailed codes on or off.",
+            "owner.mailed_codes_changed", .services, .mailedCodesChanged,
+            "The owner switched mailed codes on or off.",
             .flag("needed", "Whether a passphrase needs a mailed code beside it."),
             make: OwnerEvent.mailedCodesChanged)
         package static let deviceAdded = EventForm(
-            "owner.device_added", .services, "The owner let an installation in.", .device,
-            make: OwnerEvent.deviceAdded)
+            "owner.device_added", .services, .deviceAdded, "The owner let an installation in.",
+            .device, make: OwnerEvent.deviceAdded)
         package static let deviceRemoved = EventForm(
-            "owner.device_removed", .services, "The owner removed an installation.", .client,
-            make: OwnerEvent.deviceRemoved)
+            "owner.device_removed", .services, .deviceRemoved, "The owner removed an installation.",
+            .client, make: OwnerEvent.deviceRemoved)
         package static let moveRequested = EventForm(
-            "owner.move_requested", .audit, "The owner asked to move to another address.", .move,
-            make: OwnerEvent.moveRequested)
+            "owner.move_requested", .audit, .accountChanged,
+            "The owner asked to move to another address.", .move, make: OwnerEvent.moveRequested)
         package static let moveEnded = EventForm(
-            "owner.move_ended", .internal, "The owner moved, or wants to move no more.", .moveCode,
-            make: OwnerEvent.moveEnded)
+            "owner.move_ended", .internal, .detail, "The owner moved, or wants to move no more.",
+            .moveCode, make: OwnerEvent.moveEnded)
         package static let mailboxVouched = EventForm(
-            "owner.mailbox_vouched", .internal,
+            "owner.mailbox_vouched", .internal, .step(.passed),
             "A caller vouched that the owner reads the mailbox.",
             .timed("Name of the code that replaces a mailed one."), make: OwnerEvent.mailboxVouched)
         package static let browserTrusted = EventForm(
-            "owner.browser_trusted", .audit, "A browser needs no mailed code for a while.",
+            "owner.browser_trusted", .audit, .accountChanged,
+            "A browser needs no mailed code for a while.",
             .timed("Name by which the browser is known."), make: OwnerEvent.browserTrusted)
         package static let termsSigned = EventForm(
-            "owner.terms_signed", .audit, "The owner agreed to the terms.",
+            "owner.terms_signed", .audit, .accountChanged, "The owner agreed to the terms.",
             make: { OwnerEvent.termsSigned })
     }
 

@@ -16,22 +16,22 @@ public enum PasskeyEvent: FormedEvent {
 
     package enum Form {
         package static let enrolled = EventForm(
-            "passkey.enrolled", .services, "The person made a passkey.", .enrolled,
-            make: PasskeyEvent.enrolled)
+            "passkey.enrolled", .services, .factorAdded(.passkey), "The person made a passkey.",
+            .enrolled, make: PasskeyEvent.enrolled)
         package static let enrollmentRefused = EventForm(
-            "passkey.enrollment_refused", .audit, "A new passkey was refused.", .account,
-            .text("reason", "Reason of the refusal."), make: PasskeyEvent.enrollmentRefused)
+            "passkey.enrollment_refused", .audit, .passkeyRefused, "A new passkey was refused.",
+            .account, .text("reason", "Reason of the refusal."),
+            make: PasskeyEvent.enrollmentRefused)
         package static let used = EventForm(
-            "passkey.used", .internal, "The person signed in with the passkey.", .counter,
+            "passkey.used", .internal, .detail, "The person signed in with the passkey.", .counter,
             .backedUp, .time("used_at", "Time of use."), make: PasskeyEvent.used)
         package static let renamed = EventForm(
-            "passkey.renamed", .audit, "The person renamed the passkey.",
+            "passkey.renamed", .audit, .passkeyRenamed, "The person renamed the passkey.",
             .optional(.text("name", "Display name, chosen by the person.", .personal(.person))),
-            .account,
-            make: PasskeyEvent.renamed)
+            .account, make: PasskeyEvent.renamed)
         package static let removed = EventForm(
-            "passkey.removed", .services, "The passkey was removed.", .account, .optional(.notice),
-            make: PasskeyEvent.removed)
+            "passkey.removed", .services, .factorRemoved(.passkey), "The passkey was removed.",
+            .account, .optional(.notice), make: PasskeyEvent.removed)
     }
 
     public static let forms: EventForms<Self> = [

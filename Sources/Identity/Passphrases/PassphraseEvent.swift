@@ -19,28 +19,31 @@ public enum PassphraseEvent: FormedEvent {
 
     package enum Form {
         package static let set = EventForm(
-            "passphrase.set", .services, "The person set a passphrase.", .passphraseHash, .account,
-            .optional(.notice), .setAt, make: PassphraseEvent.set)
+            "passphrase.set", .services, .secretSet(.passphrase), "The person set a passphrase.",
+            .passphraseHash, .account, .optional(.notice), .setAt, make: PassphraseEvent.set)
         package static let derived = EventForm(
-            "passphrase.derived", .services,
+            "passphrase.derived", .services, .secretSet(.derivedPassphrase),
             "The person set a passphrase that their device derives.", .derived, .account, .notice,
             .setAt, make: PassphraseEvent.derived)
         package static let refused = EventForm(
-            "passphrase.refused", .audit, "A wrong passphrase was typed.", .refusedAt,
-            .optional(.account), .optional(.notice), make: PassphraseEvent.refused)
+            "passphrase.refused", .audit, .secretRefused(.passphrase),
+            "A wrong passphrase was typed.", .refusedAt, .optional(.account), .optional(.notice),
+            make: PassphraseEvent.refused)
         package static let used = EventForm(
-            "passphrase.used", .internal, "The right passphrase was typed after wrong ones.",
+            "passphrase.used", .internal, .secretUsed(.passphrase),
+            "The right passphrase was typed after wrong ones.",
             make: { PassphraseEvent.used })
         package static let removed = EventForm(
-            "passphrase.removed", .services, "The passphrase was removed.", .account, .notice,
-            make: PassphraseEvent.removed)
+            "passphrase.removed", .services, .secretRemoved(.passphrase),
+            "The passphrase was removed.", .account, .notice, make: PassphraseEvent.removed)
         package static let hintChanged = EventForm(
-            "passphrase.hint_changed", .audit, "The person changed the hint of their passphrase.",
-            .hint, .account, make: PassphraseEvent.hintChanged)
+            "passphrase.hint_changed", .audit, .recoveryChanged,
+            "The person changed the hint of their passphrase.", .hint, .account,
+            make: PassphraseEvent.hintChanged)
         package static let hintRequested = EventForm(
-            "passphrase.hint_requested", .audit, "The person had the hint mailed to them.", .hint,
-            .account, .uuid("mail", "Mail that contains the hint."),
-            make: PassphraseEvent.hintRequested)
+            "passphrase.hint_requested", .audit, .recoveryRequested,
+            "The person had the hint mailed to them.", .hint, .account,
+            .uuid("mail", "Mail that contains the hint."), make: PassphraseEvent.hintRequested)
     }
 
     public static let forms: EventForms<Self> = [

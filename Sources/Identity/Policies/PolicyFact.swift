@@ -32,21 +32,7 @@ public enum PolicyFact: Sendable, Equatable {
     case factorRemoved(UUID, account: UUID)
 
     /// The types of events that say anything.
-    public static let types = [
-        AccountEvent.Form.accessRemoved.name, AccountEvent.Form.deleted.name,
-        AccountEvent.Form.deletionScheduled.name,
-        AccountEvent.Form.disabled.name,
-        AccountEvent.Form.mailboxChanged.name, AccountEvent.Form.registered.name,
-        AccountEvent.Form.rolesChanged.name,
-        AccountEvent.Form.stampRotated.name, TenantMethodEvent.Form.keyEnrolled.name,
-        TenantMethodEvent.Form.keyRemoved.name,
-        BrowserSessionEvent.Form.ended.name, BrowserSessionEvent.Form.opened.name,
-        BrowserSessionEvent.Form.refused.name, PasskeyEvent.Form.enrolled.name,
-        PasskeyEvent.Form.removed.name, SessionEvent.Form.ended.name, SessionEvent.Form.opened.name,
-        SessionEvent.Form.refreshed.name,
-        SessionEvent.Form.refused.name, TwoFactorEvent.Form.confirmed.name,
-        TwoFactorEvent.Form.removed.name,
-    ]
+    public static let types: [String] = readers.keys.sorted()
 }
 
 /// A fact, with where it stands.
@@ -78,51 +64,88 @@ public struct PlacedFact: Sendable, Equatable {
 }
 
 extension PolicyFact {
+    private typealias Reader = @Sendable (ScannedEvent) throws(LogFailure) -> PolicyFact?
+
+    private static let readers: [String: Reader] = EventCatalogue.meanings
+        .compactMapValues(reader)
+
     init?(_ event: ScannedEvent) throws(LogFailure) {
-        switch event.name {
-        case SessionEvent.Form.refreshed.name: self = .refreshed(session: event.stream)
-        case SessionEvent.Form.ended.name, BrowserSessionEvent.Form.ended.name:
-            self = .ended(session: event.stream)
-        case AccountEvent.Form.registered.name: self = .registered(account: event.stream)
-        case AccountEvent.Form.deleted.name, AccountEvent.Form.deletionScheduled.name,
-            AccountEvent.Form.disabled.name,
-            AccountEvent.Form.mailboxChanged.name, AccountEvent.Form.stampRotated.name:
-            self = .allEnded(account: event.stream)
-        case AccountEvent.Form.accessRemoved.name:
-            guard let fields = event.open, let place = try? Field<AccessPlace>.place.read(fields)
-            else { throw .damaged }
-            self = .accessRemoved(place.stream, account: event.stream)
-        case AccountEvent.Form.rolesChanged.name:
-            guard let roles = GivenRoles(event.open?["roles"]) else { throw .damaged }
-            self = .roles(
-                Set(roles.byAudience.values.flatMap(\.self)).sorted(), account: event.stream)
-        default:
-            guard let fact = try Self.ofFields(event) else { return nil }
-            self = fact
+        guard let reader = Self.readers[event.name], let fact = try reader(event) else {
+            return nil
+        }
+        self = fact
+    }
+
+    /// How an event with this meaning is read; nil where it says nothing to a policy.
+    private static func reader(of meaning: EventMeaning) -> Reader? {
+        switch meaning {
+        case .signedIn(let place):
+            { event throws(LogFailure) in signIn(event, try fields(event), place) }
+        case .signInRefused: wrongTry
+        case .sessionEnded: { .ended(session: $0.stream) }
+        case .sessionRefreshed: { .refreshed(session: $0.stream) }
+        case .registered: { .registered(account: $0.stream) }
+        case .accountDeleted, .deletionScheduled, .accountDisabled, .mailboxChanged, .stampRotated:
+            { .allEnded(account: $0.stream) }
+        case .accessRemoved: accessRemoved
+        case .rolesChanged: roles
+        case .factorAdded:
+            { event throws(LogFailure) in
+                let (factor, account) = try factor(event)
+                return .factorAdded(factor, account: account)
+            }
+        case .factorRemoved:
+            { event throws(LogFailure) in
+                let (factor, account) = try factor(event)
+                return .factorRemoved(factor, account: account)
+            }
+        case .detail, .administratorRefused, .step, .secondFactorAsked, .codeMailed, .linkMailed,
+            .secretSet, .secretRemoved, .secretRefused, .secretUsed, .recoveryCodesRenewed,
+            .passkeyRefused, .passkeyRenamed, .mailedCodesChanged, .accountEnabled,
+            .deletionCancelled, .accountErased, .ownerAppointed, .consentGiven, .consentWithdrawn,
+            .personChanged, .mailboxMoved, .recoveryChanged, .recoveryRequested, .accountChanged,
+            .deviceAdded, .deviceRemoved, .deviceCertified, .certificationRevoked, .administration,
+            .realmSettingsChanged, .disclosed, .caseFileIssued, .findingRaised, .findingEscalated,
+            .findingClosed, .findingRulesSet, .object:
+            nil
         }
     }
 
-    private static func ofFields(_ event: ScannedEvent) throws(LogFailure) -> PolicyFact? {
+    private static func fields(_ event: ScannedEvent) throws(LogFailure) -> SignInFields {
         guard let fields = SignInFields(event) else { throw .damaged }
-        switch event.name {
-        case SessionEvent.Form.opened.name, BrowserSessionEvent.Form.opened.name:
-            return signIn(event, fields)
-        case SessionEvent.Form.refused.name, BrowserSessionEvent.Form.refused.name:
-            guard let account = fields.account, FindingFact.isGuess(fields.reason, fields.method)
-            else { return nil }
-            return .wrongTry(account)
-        case TwoFactorEvent.Form.confirmed.name, PasskeyEvent.Form.enrolled.name,
-            TenantMethodEvent.Form.keyEnrolled.name:
-            guard let account = fields.account else { throw .damaged }
-            return .factorAdded(fields.key ?? event.stream, account: account)
-        default:
-            guard let account = fields.account else { throw .damaged }
-            return .factorRemoved(fields.key ?? event.stream, account: account)
-        }
+        return fields
+    }
+
+    private static func wrongTry(_ event: ScannedEvent) throws(LogFailure) -> PolicyFact? {
+        let fields = try fields(event)
+        guard let account = fields.account, FindingFact.isGuess(fields.reason, fields.method)
+        else { return nil }
+        return .wrongTry(account)
+    }
+
+    private static func accessRemoved(_ event: ScannedEvent) throws(LogFailure) -> PolicyFact? {
+        guard let fields = event.open, let place = try? Field<AccessPlace>.place.read(fields)
+        else { throw .damaged }
+        return .accessRemoved(place.stream, account: event.stream)
+    }
+
+    private static func roles(_ event: ScannedEvent) throws(LogFailure) -> PolicyFact? {
+        guard let roles = GivenRoles(event.open?["roles"]) else { throw .damaged }
+        return .roles(Set(roles.byAudience.values.flatMap(\.self)).sorted(), account: event.stream)
+    }
+
+    private static func factor(
+        _ event: ScannedEvent
+    ) throws(LogFailure) -> (factor: UUID, account: UUID) {
+        let fields = try fields(event)
+        guard let account = fields.account else { throw .damaged }
+        return (fields.key ?? event.stream, account)
     }
 
     /// A sign-in is what the login history has as one that went well.
-    private static func signIn(_ event: ScannedEvent, _ fields: SignInFields) -> PolicyFact? {
+    private static func signIn(
+        _ event: ScannedEvent, _ fields: SignInFields, _ place: SessionPlace
+    ) -> PolicyFact? {
         guard let account = fields.account, fields.method != GrantType.tokenExchange.rawValue else {
             return nil
         }
@@ -137,7 +160,7 @@ extension PolicyFact {
                     isOfBrowser: fields.browser != nil),
                 session: event.stream, browser: fields.browser,
                 expiresAt: Timestamp(seconds: fields.expiresAt ?? .max),
-                isPage: event.name == BrowserSessionEvent.Form.opened.name,
+                isPage: place == .browser,
                 places: [fields.clientStream, fields.federatedDevice].compactMap { $0 }))
     }
 }

@@ -57,11 +57,11 @@ public enum DelegatedCodeEvent: FormedEvent {
 
     package enum Form {
         package static let issued = EventForm(
-            "delegated_code.issued", .internal,
+            "delegated_code.issued", .internal, .detail,
             "A code was issued for a person whom a provider knows.", .delegated,
             make: DelegatedCodeEvent.issued)
         package static let used = EventForm(
-            "delegated_code.used", .internal, "The code let an installation in.", .client,
+            "delegated_code.used", .internal, .detail, "The code let an installation in.", .client,
             make: DelegatedCodeEvent.used)
     }
 

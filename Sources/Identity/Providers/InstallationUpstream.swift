@@ -29,7 +29,7 @@ public enum InstallationUpstreamEvent: FormedEvent {
 
     package enum Form {
         package static let bound = EventForm(
-            "installation_upstream.bound", .internal,
+            "installation_upstream.bound", .internal, .detail,
             "The installation belongs to a session at a provider.", .provider, .providerSession,
             make: InstallationUpstreamEvent.bound)
     }

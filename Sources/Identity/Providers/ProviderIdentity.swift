@@ -25,13 +25,14 @@ public enum ProviderIdentityEvent: FormedEvent {
 
     package enum Form {
         package static let linked = EventForm(
-            "identity.linked", .services, "An identity at a provider signs the account in.",
-            .account, .provider,
+            "identity.linked", .services, .recoveryChanged,
+            "An identity at a provider signs the account in.", .account, .provider,
             .optional(.text("subject", "Name of the person at the provider.", .personal(.person))),
             .optional(.notice), make: ProviderIdentityEvent.linked)
         package static let unlinked = EventForm(
-            "identity.unlinked", .services, "The identity does not sign the account in any more.",
-            .account, .provider, make: ProviderIdentityEvent.unlinked)
+            "identity.unlinked", .services, .recoveryChanged,
+            "The identity does not sign the account in any more.", .account, .provider,
+            make: ProviderIdentityEvent.unlinked)
     }
 
     public static let forms: EventForms<Self> = [Form.linked, Form.unlinked]
@@ -71,12 +72,14 @@ public enum AccountIdentityEvent: FormedEvent {
 
     package enum Form {
         package static let chosen = EventForm(
-            "account_identity.chosen", .audit, "The account has an identity at a provider.",
+            "account_identity.chosen", .audit, .accountChanged,
+            "The account has an identity at a provider.",
             .uuid("identity", "Identity of the person at the provider."), .account,
             make: AccountIdentityEvent.chosen)
         package static let dropped = EventForm(
-            "account_identity.dropped", .audit, "The account has no identity at the provider.",
-            .account, make: AccountIdentityEvent.dropped)
+            "account_identity.dropped", .audit, .accountChanged,
+            "The account has no identity at the provider.", .account,
+            make: AccountIdentityEvent.dropped)
     }
 
     public static let forms: EventForms<Self> = [Form.chosen, Form.dropped]

@@ -63,11 +63,11 @@ public enum ProviderEvent: FormedEvent {
 
     package enum Form {
         package static let configured = EventForm(
-            "provider.configured", .audit, "An identity provider was configured.", .configured,
-            make: ProviderEvent.configured)
+            "provider.configured", .audit, .administration(.configured),
+            "An identity provider was configured.", .configured, make: ProviderEvent.configured)
         package static let removed = EventForm(
-            "provider.removed", .audit, "The identity provider was removed.", .provider,
-            make: ProviderEvent.removed)
+            "provider.removed", .audit, .administration(.removed),
+            "The identity provider was removed.", .provider, make: ProviderEvent.removed)
     }
 
     public static let forms: EventForms<Self> = [Form.configured, Form.removed]

@@ -42,10 +42,11 @@ public enum UpstreamSessionEvent: FormedEvent {
 
     package enum Form {
         package static let used = EventForm(
-            "upstream_session.used", .internal, "A session at a provider opened a session here.",
-            .opened, make: UpstreamSessionEvent.used)
+            "upstream_session.used", .internal, .detail,
+            "A session at a provider opened a session here.", .opened,
+            make: UpstreamSessionEvent.used)
         package static let ended = EventForm(
-            "upstream_session.ended", .audit, "The provider ended its session.",
+            "upstream_session.ended", .audit, .detail, "The provider ended its session.",
             make: { UpstreamSessionEvent.ended })
     }
 

@@ -88,11 +88,11 @@ public enum PushProviderEvent: FormedEvent {
 
     package enum Form {
         package static let set = EventForm(
-            "push_provider.set", .audit, "A push provider of the realm was set.", .provider,
-            make: PushProviderEvent.set)
+            "push_provider.set", .audit, .administration(.updated),
+            "A push provider of the realm was set.", .provider, make: PushProviderEvent.set)
         package static let removed = EventForm(
-            "push_provider.removed", .audit, "The push provider was removed.", .kind,
-            make: PushProviderEvent.removed)
+            "push_provider.removed", .audit, .administration(.removed),
+            "The push provider was removed.", .kind, make: PushProviderEvent.removed)
     }
 
     public static let forms: EventForms<Self> = [Form.set, Form.removed]

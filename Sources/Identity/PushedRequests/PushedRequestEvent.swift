@@ -8,7 +8,7 @@ public enum PushedRequestEvent: FormedEvent {
 
     package enum Form {
         package static let used = EventForm(
-            "pushed_request.used", .internal,
+            "pushed_request.used", .internal, .detail,
             "A code was issued for a pushed authorization request.", .account, .client,
             make: PushedRequestEvent.used)
     }

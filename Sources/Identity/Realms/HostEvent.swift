@@ -7,10 +7,12 @@ public enum HostEvent: FormedEvent {
 
     package enum Form {
         package static let assigned = EventForm(
-            "host.assigned", .audit, "A host serves a realm from now on.",
-            .text("host", "Name of the host."), .servedRealm, make: HostEvent.assigned)
+            "host.assigned", .audit, .administration(.updated),
+            "A host serves a realm from now on.", .text("host", "Name of the host."), .servedRealm,
+            make: HostEvent.assigned)
         package static let released = EventForm(
-            "host.released", .audit, "The host serves no realm any more.",
+            "host.released", .audit, .administration(.removed),
+            "The host serves no realm any more.",
             make: { HostEvent.released })
     }
 

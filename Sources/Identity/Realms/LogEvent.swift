@@ -7,7 +7,7 @@ public enum LogEvent: FormedEvent {
 
     package enum Form {
         package static let lossAccepted = EventForm(
-            AcceptedLoss.eventName, .audit,
+            AcceptedLoss.eventName, .audit, .object(.other),
             "An operator accepted that the log lost its signed tail.", .loss,
             make: LogEvent.lossAccepted)
     }

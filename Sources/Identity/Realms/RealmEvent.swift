@@ -14,18 +14,21 @@ public enum RealmEvent: FormedEvent {
 
     package enum Form {
         package static let created = EventForm(
-            "realm.created", .audit, "The realm was created.",
+            "realm.created", .audit, .administration(.created), "The realm was created.",
             .text("display_name", "Name shown to users."), make: RealmEvent.created)
         package static let settingsChanged = EventForm(
-            "realm.settings_changed", .audit, "Settings of the realm changed.",
+            "realm.settings_changed", .audit, .realmSettingsChanged,
+            "Settings of the realm changed.",
             .object("changes", "New values by the names of the settings; null where unset."),
             make: RealmEvent.settingsChanged)
         package static let disabled = EventForm(
-            "realm.disabled", .audit, "The realm was disabled.", make: { RealmEvent.disabled })
+            "realm.disabled", .audit, .administration(.disabled), "The realm was disabled.",
+            make: { RealmEvent.disabled })
         package static let enabled = EventForm(
-            "realm.enabled", .audit, "The realm was enabled again.", make: { RealmEvent.enabled })
+            "realm.enabled", .audit, .administration(.enabled), "The realm was enabled again.",
+            make: { RealmEvent.enabled })
         package static let subjectErased = EventForm(
-            "realm.subject_erased", .services,
+            "realm.subject_erased", .services, .administration(.removed),
             "The key of a subject's personal data was destroyed.",
             .uuid("subject", "Subject whose key was destroyed."), make: RealmEvent.subjectErased)
     }

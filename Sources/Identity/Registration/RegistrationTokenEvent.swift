@@ -10,14 +10,17 @@ public enum RegistrationTokenEvent: FormedEvent {
 
     package enum Form {
         package static let created = EventForm(
-            "registration_token.created", .audit, "A token for client registrations was created.",
-            .registration, make: RegistrationTokenEvent.created)
+            "registration_token.created", .audit, .administration(.created),
+            "A token for client registrations was created.", .registration,
+            make: RegistrationTokenEvent.created)
         package static let used = EventForm(
-            "registration_token.used", .audit, "A client was registered with the token.",
-            .uuid("client", "Client that was registered."),
-            .time("used_at", "Registration time."), make: RegistrationTokenEvent.used)
+            "registration_token.used", .audit, .object(.other),
+            "A client was registered with the token.",
+            .uuid("client", "Client that was registered."), .time("used_at", "Registration time."),
+            make: RegistrationTokenEvent.used)
         package static let revoked = EventForm(
-            "registration_token.revoked", .audit, "The token was revoked.",
+            "registration_token.revoked", .audit, .administration(.removed),
+            "The token was revoked.",
             make: { RegistrationTokenEvent.revoked })
     }
 

@@ -49,10 +49,10 @@ public enum SessionCodeEvent: FormedEvent {
 
     package enum Form {
         package static let issued = EventForm(
-            "session_code.issued", .internal, "An app got a code that signs its web view in.",
-            .terms, make: SessionCodeEvent.issued)
+            "session_code.issued", .internal, .detail,
+            "An app got a code that signs its web view in.", .terms, make: SessionCodeEvent.issued)
         package static let used = EventForm(
-            "session_code.used", .internal, "The code opened a browser session.",
+            "session_code.used", .internal, .detail, "The code opened a browser session.",
             .uuid("browser", "Browser session that it opened."), make: SessionCodeEvent.used)
     }
 

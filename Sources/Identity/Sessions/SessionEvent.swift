@@ -175,24 +175,27 @@ public enum SessionEvent: FormedEvent {
 
     package enum Form {
         package static let opened = EventForm(
-            "session.opened", .services, "A client got tokens.", .terms, make: SessionEvent.opened)
+            "session.opened", .services, .signedIn(.client), "A client got tokens.", .terms,
+            make: SessionEvent.opened)
         package static let refreshed = EventForm(
-            "session.refreshed", .internal, "A refresh token was redeemed.", .refresh,
+            "session.refreshed", .internal, .sessionRefreshed, "A refresh token was redeemed.",
+            .refresh,
             make: {
                 SessionEvent.refreshed(
                     generation: $0.generation, at: $0.at, key: $0.key, parent: $0.parent)
             })
         package static let ended = EventForm(
-            "session.ended", .services, "The session ended before its time.",
+            "session.ended", .services, .sessionEnded(.client),
+            "The session ended before its time.",
             .choice("reason", "Reason for which the session ended."), .optional(.order), .place,
             make: SessionEvent.ended)
         package static let detached = EventForm(
-            "session.detached", .internal,
+            "session.detached", .internal, .detail,
             "The browser that it came of signed out; offline access goes on.", .order,
             make: SessionEvent.detached)
         package static let refused = EventForm(
-            "session.refused", .audit, "A sign-in of a client was refused.", .refused,
-            make: SessionEvent.refused)
+            "session.refused", .audit, .signInRefused, "A sign-in of a client was refused.",
+            .refused, make: SessionEvent.refused)
     }
 
     public static let forms: EventForms<Self> = [

@@ -18,31 +18,36 @@ public enum SignalStreamEvent: FormedEvent {
 
     package enum Form {
         package static let created = EventForm(
-            "ssf_stream.created", .audit, "A client made a stream of security signals for itself.",
-            .terms, .settings, make: SignalStreamEvent.created)
+            "ssf_stream.created", .audit, .object(.created),
+            "A client made a stream of security signals for itself.", .terms, .settings,
+            make: SignalStreamEvent.created)
         package static let changed = EventForm(
-            "ssf_stream.changed", .audit, "The receiver changed the stream's configuration.",
-            .settings, make: SignalStreamEvent.changed)
+            "ssf_stream.changed", .audit, .object(.updated),
+            "The receiver changed the stream's configuration.", .settings,
+            make: SignalStreamEvent.changed)
         package static let statusChanged = EventForm(
-            "ssf_stream.status_changed", .audit, "The stream was enabled, paused or disabled.",
+            "ssf_stream.status_changed", .audit, .object(.other),
+            "The stream was enabled, paused or disabled.",
             .choice("status", "New status of the stream."),
             .optional(.text("reason", "Reason that was given for the change.")),
             .choice("by", "Side that changed the status."),
             .optional(.uuid("mail", "Mail that tells the realm's contact.")),
             make: SignalStreamEvent.statusChanged)
         package static let subjectAdded = EventForm(
-            "ssf_stream.subject_added", .audit, "The receiver added a subject to the stream.",
-            .named, make: SignalStreamEvent.subjectAdded)
+            "ssf_stream.subject_added", .audit, .object(.other),
+            "The receiver added a subject to the stream.", .named,
+            make: SignalStreamEvent.subjectAdded)
         package static let subjectRemoved = EventForm(
-            "ssf_stream.subject_removed", .audit,
+            "ssf_stream.subject_removed", .audit, .object(.other),
             "The receiver removed a subject from the stream.", .named,
             make: SignalStreamEvent.subjectRemoved)
         package static let replayed = EventForm(
-            "ssf_stream.replayed", .audit, "The receiver asked for earlier signals once more.",
+            "ssf_stream.replayed", .audit, .object(.other),
+            "The receiver asked for earlier signals once more.",
             .integer("after", "Position of the log after which all is sent again."),
             make: SignalStreamEvent.replayed)
         package static let deleted = EventForm(
-            "ssf_stream.deleted", .audit, "The stream was deleted.",
+            "ssf_stream.deleted", .audit, .object(.removed), "The stream was deleted.",
             make: { SignalStreamEvent.deleted })
     }
 

@@ -34,17 +34,19 @@ public enum SigningKeyEvent: FormedEvent {
 
     package enum Form {
         package static let published = EventForm(
-            "signing_key.published", .audit, "A signing key was published, and signs nothing yet.",
-            .newKey, make: SigningKeyEvent.published)
+            "signing_key.published", .audit, .administration(.created),
+            "A signing key was published, and signs nothing yet.", .newKey,
+            make: SigningKeyEvent.published)
         package static let activated = EventForm(
-            "signing_key.activated", .audit, "Tokens are signed with the key from now on.", .kid,
-            make: SigningKeyEvent.activated)
+            "signing_key.activated", .audit, .administration(.activated),
+            "Tokens are signed with the key from now on.", .kid, make: SigningKeyEvent.activated)
         package static let retired = EventForm(
-            "signing_key.retired", .audit, "No token is signed with the key any more.", .kid,
+            "signing_key.retired", .audit, .administration(.deactivated),
+            "No token is signed with the key any more.", .kid,
             .time("retired_at", "Time at which the key was retired."), make: SigningKeyEvent.retired
         )
         package static let removed = EventForm(
-            "signing_key.removed", .audit, "The key was removed.", .kid,
+            "signing_key.removed", .audit, .administration(.removed), "The key was removed.", .kid,
             make: SigningKeyEvent.removed)
     }
 

@@ -24,7 +24,8 @@ public enum SubscriptionEvent: FormedEvent {
 
     package enum Form {
         package static let created = EventForm(
-            "subscription.created", .audit, "A subscription to the realm's events was created.",
+            "subscription.created", .audit, .administration(.created),
+            "A subscription to the realm's events was created.",
             .choice("kind", "Kind of subscription."), .terms, .optional(.secret),
             .optional(
                 .integer(
@@ -33,40 +34,44 @@ public enum SubscriptionEvent: FormedEvent {
             .optional(.number("slot", "Which of the realm's subscriptions of its kind it is.")),
             make: SubscriptionEvent.created)
         package static let changed = EventForm(
-            "subscription.changed", .audit, "The subscription was changed.", .terms,
-            make: SubscriptionEvent.changed)
+            "subscription.changed", .audit, .administration(.updated),
+            "The subscription was changed.", .terms, make: SubscriptionEvent.changed)
         package static let paused = EventForm(
-            "subscription.paused", .audit, "The subscription was paused.",
+            "subscription.paused", .audit, .administration(.other), "The subscription was paused.",
             make: { SubscriptionEvent.paused })
         package static let resumed = EventForm(
-            "subscription.resumed", .audit, "The subscription was resumed.",
+            "subscription.resumed", .audit, .administration(.other),
+            "The subscription was resumed.",
             .optional(
                 .integer(
                     "starts_after",
                     "Position after which it goes on; where it stopped if it is missing.")),
             make: SubscriptionEvent.resumed)
         package static let disabled = EventForm(
-            "subscription.disabled", .audit,
+            "subscription.disabled", .audit, .administration(.disabled),
             "Nothing is sent any more until the subscription is resumed.",
             .choice("reason", "Reason for which the subscription was disabled."),
             .optional(.integer("position", "Position of the event that it stopped at.")),
             .contactMail, make: SubscriptionEvent.disabled)
         package static let halted = EventForm(
-            "subscription.halted", .audit,
+            "subscription.halted", .audit, .administration(.other),
             "The subscription waits at an event that cannot be sent.",
             .integer("position", "Position of that event."),
             .text("reason", "Fault for which the event cannot be sent."),
             make: SubscriptionEvent.halted)
         package static let failing = EventForm(
-            "subscription.failing", .audit, "Nothing that was sent has been taken for hours.",
+            "subscription.failing", .audit, .administration(.other),
+            "Nothing that was sent has been taken for hours.",
             .time("since", "Time of the first failure."), .contactMail,
             make: SubscriptionEvent.failing)
         package static let secretRotated = EventForm(
-            "subscription.secret_rotated", .audit, "The subscription was given a new secret.",
-            .optional(.secret), .time("old_ends", "Until when the old secret signs as well."),
+            "subscription.secret_rotated", .audit, .administration(.updated),
+            "The subscription was given a new secret.", .optional(.secret),
+            .time("old_ends", "Until when the old secret signs as well."),
             make: SubscriptionEvent.secretRotated)
         package static let replayed = EventForm(
-            "subscription.replayed", .audit, "Events were sent to the subscription again.", .replay,
+            "subscription.replayed", .audit, .administration(.other),
+            "Events were sent to the subscription again.", .replay,
             .optional(.integer("queued", "Number of queued events.")),
             .optional(
                 .integer(
@@ -74,14 +79,16 @@ public enum SubscriptionEvent: FormedEvent {
                     "Position that a longer range goes on from; nothing from it on was queued.")),
             make: SubscriptionEvent.replayed)
         package static let tested = EventForm(
-            "subscription.tested", .audit, "A test message was sent to the subscription.", .test,
-            make: SubscriptionEvent.tested)
+            "subscription.tested", .audit, .administration(.other),
+            "A test message was sent to the subscription.", .test, make: SubscriptionEvent.tested)
         package static let deleted = EventForm(
-            "subscription.deleted", .audit, "The subscription was deleted.",
+            "subscription.deleted", .audit, .administration(.removed),
+            "The subscription was deleted.",
             make: { SubscriptionEvent.deleted })
         package static let givenUp = EventForm(
-            "delivery.given_up", .audit, "An event could not be delivered to a subscription.",
-            .delivery, make: SubscriptionEvent.givenUp)
+            "delivery.given_up", .audit, .object(.other),
+            "An event could not be delivered to a subscription.", .delivery,
+            make: SubscriptionEvent.givenUp)
     }
 
     public static let forms: EventForms<Self> = [

@@ -13,23 +13,24 @@ public enum ApprovalEvent: FormedEvent {
 
     package enum Form {
         package static let requested = EventForm(
-            "approval.requested", .audit,
+            "approval.requested", .audit, .secondFactorAsked,
             "An app asked for a person's agreement on one of their devices.", .terms,
             make: ApprovalEvent.requested)
         package static let answered = EventForm(
-            "approval.answered", .audit, "The person agreed with a device, or did not.",
+            "approval.answered", .audit, .step(.awaited),
+            "The person agreed with a device, or did not.",
             .flag("approved", "Whether the person approved the request."),
             .uuid("key", "Key of the device that signed."), .account, .client,
             .time("answered_at", "Time of the answer."), make: ApprovalEvent.answered)
         package static let given = EventForm(
-            "approval.given", .audit, "The person agreed with a device that asked itself.",
-            .terms,
+            "approval.given", .audit, .step(.passed),
+            "The person agreed with a device that asked itself.", .terms,
             .optional(.uuid("key", "Key of the device that signed, if it was not a PIN.")),
             make: ApprovalEvent.given)
         package static let signatureUsed = EventForm(
-            "approval.signature_used", .internal, "A signature answered a request: it is used.",
-            .uuid("approval", "Approval request."), .account, .client,
-            make: ApprovalEvent.signatureUsed)
+            "approval.signature_used", .internal, .detail,
+            "A signature answered a request: it is used.", .uuid("approval", "Approval request."),
+            .account, .client, make: ApprovalEvent.signatureUsed)
     }
 
     public static let forms: EventForms<Self> = [

@@ -16,30 +16,33 @@ public enum TenantMethodEvent: FormedEvent {
 
     package enum Form {
         package static let keyEnrolled = EventForm(
-            "app_method.key_enrolled", .services,
+            "app_method.key_enrolled", .services, .factorAdded(.deviceKey),
             "A device's key signs the person in within a tenant's apps.", .deviceKey, .account,
             .client, .optional(.uuid("mail", "Mail that tells the person of the key.")),
             make: TenantMethodEvent.keyEnrolled)
         package static let keyRemoved = EventForm(
-            "app_method.key_removed", .services, "A device's key was removed.",
-            .keyName, .account, .client, make: TenantMethodEvent.keyRemoved)
+            "app_method.key_removed", .services, .factorRemoved(.deviceKey),
+            "A device's key was removed.", .keyName, .account, .client,
+            make: TenantMethodEvent.keyRemoved)
         package static let pinSet = EventForm(
-            "app_method.pin_set", .services, "The person set a PIN for a tenant's apps.",
+            "app_method.pin_set", .services, .secretSet(.pin),
+            "The person set a PIN for a tenant's apps.",
             .optional(.text("hash", "Hash of the PIN.", .neverLeaves(.sealed))), .account, .client,
             .time("set_at", "Time at which the PIN was set."),
             .optional(.uuid("mail", "Mail that tells the person of the PIN.")),
             make: TenantMethodEvent.pinSet)
         package static let pinRefused = EventForm(
-            "app_method.pin_refused", .audit, "A wrong PIN was typed.", .account, .client,
-            .refusedAt, make: TenantMethodEvent.pinRefused)
+            "app_method.pin_refused", .audit, .secretRefused(.pin), "A wrong PIN was typed.",
+            .account, .client, .refusedAt, make: TenantMethodEvent.pinRefused)
         package static let pinUsed = EventForm(
-            "app_method.pin_used", .internal, "The right PIN was typed after wrong ones.", .account,
-            .client, make: TenantMethodEvent.pinUsed)
+            "app_method.pin_used", .internal, .secretUsed(.pin),
+            "The right PIN was typed after wrong ones.", .account, .client,
+            make: TenantMethodEvent.pinUsed)
         package static let pinRemoved = EventForm(
-            "app_method.pin_removed", .services, "The person's PIN was removed.", .account, .client,
-            make: TenantMethodEvent.pinRemoved)
+            "app_method.pin_removed", .services, .secretRemoved(.pin),
+            "The person's PIN was removed.", .account, .client, make: TenantMethodEvent.pinRemoved)
         package static let approvalAwaited = EventForm(
-            "app_method.approval_awaited", .internal,
+            "app_method.approval_awaited", .internal, .detail,
             "A request of another device waits for a trusted one.", .awaited, .account, .client,
             make: TenantMethodEvent.approvalAwaited)
     }

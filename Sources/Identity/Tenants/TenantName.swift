@@ -21,8 +21,9 @@ public enum TenantNameEvent: FormedEvent {
 
     package enum Form {
         package static let given = EventForm(
-            "tenant_name.given", .services, "A tenant gave the person a name of its own.", .account,
-            .client, make: TenantNameEvent.given)
+            "tenant_name.given", .services, .object(.other),
+            "A tenant gave the person a name of its own.", .account, .client,
+            make: TenantNameEvent.given)
     }
 
     public static let forms: EventForms<Self> = [Form.given]

@@ -27,7 +27,8 @@ public enum TokenClaimsEvent: FormedEvent {
 
     package enum Form {
         package static let set = EventForm(
-            "token_claims.set", .services, "A tenant's server set claims of a session's tokens.",
+            "token_claims.set", .services, .object(.other),
+            "A tenant's server set claims of a session's tokens.",
             .uuid("session", "Session whose tokens have them."), .account, .client, .claims,
             make: TokenClaimsEvent.set)
     }

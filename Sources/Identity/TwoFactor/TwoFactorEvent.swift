@@ -56,27 +56,30 @@ public enum TwoFactorEvent: FormedEvent {
 
     package enum Form {
         package static let offered = EventForm(
-            "totp.offered", .internal, "The person got a secret for an authenticator app.", .offer,
-            make: TwoFactorEvent.offered)
+            "totp.offered", .internal, .detail, "The person got a secret for an authenticator app.",
+            .offer, make: TwoFactorEvent.offered)
         package static let confirmed = EventForm(
-            "totp.confirmed", .services, "The person set up an authenticator app.", .confirmation,
-            make: TwoFactorEvent.confirmed)
+            "totp.confirmed", .services, .factorAdded(.authenticator),
+            "The person set up an authenticator app.", .confirmation, make: TwoFactorEvent.confirmed
+        )
         package static let used = EventForm(
-            "totp.used", .internal, "A code of the authenticator app was accepted.", .step,
-            make: TwoFactorEvent.used)
+            "totp.used", .internal, .secretUsed(.authenticator),
+            "A code of the authenticator app was accepted.", .step, make: TwoFactorEvent.used)
         package static let refused = EventForm(
-            "totp.refused", .audit, "A wrong code of the authenticator app was typed.", .refusedAt,
-            .optional(.account), .optional(.notice), make: TwoFactorEvent.refused)
+            "totp.refused", .audit, .secretRefused(.authenticator),
+            "A wrong code of the authenticator app was typed.", .refusedAt, .optional(.account),
+            .optional(.notice), make: TwoFactorEvent.refused)
         package static let removed = EventForm(
-            "totp.removed", .services, "The authenticator app was removed.", .account, .notice,
-            make: TwoFactorEvent.removed)
+            "totp.removed", .services, .factorRemoved(.authenticator),
+            "The authenticator app was removed.", .account, .notice, make: TwoFactorEvent.removed)
         package static let recoveryCodeUsed = EventForm(
-            "recovery_code.used", .audit, "A recovery code was used.",
+            "recovery_code.used", .audit, .secretUsed(.recoveryCode), "A recovery code was used.",
             .digest("digest", "Keyed digest of the recovery code."),
             make: TwoFactorEvent.recoveryCodeUsed)
         package static let recoveryCodesRenewed = EventForm(
-            "recovery_codes.renewed", .services, "The person got other recovery codes.",
-            .recoveryCodes, make: TwoFactorEvent.recoveryCodesRenewed)
+            "recovery_codes.renewed", .services, .recoveryCodesRenewed,
+            "The person got other recovery codes.", .recoveryCodes,
+            make: TwoFactorEvent.recoveryCodesRenewed)
     }
 
     public static let forms: EventForms<Self> = [

@@ -9,13 +9,14 @@ public enum WebAppEvent: FormedEvent {
 
     package enum Form {
         package static let registered = EventForm(
-            "web_app.registered", .audit, "A web app or konnector was registered.", .card,
-            make: WebAppEvent.registered)
+            "web_app.registered", .audit, .administration(.created),
+            "A web app or konnector was registered.", .card, make: WebAppEvent.registered)
         package static let updated = EventForm(
-            "web_app.updated", .audit, "The description of the web app was replaced.", .card,
-            make: WebAppEvent.updated)
+            "web_app.updated", .audit, .administration(.updated),
+            "The description of the web app was replaced.", .card, make: WebAppEvent.updated)
         package static let removed = EventForm(
-            "web_app.removed", .audit, "The web app was removed.", make: { WebAppEvent.removed })
+            "web_app.removed", .audit, .administration(.removed), "The web app was removed.",
+            make: { WebAppEvent.removed })
     }
 
     public static let forms: EventForms<Self> = [

@@ -41,8 +41,7 @@ final class FindingRun: Sendable {
                 store.lines.warning(
                     "findings.wait",
                     ["realm": .string(realm.name), "why": .string("\(error)")])
-                let isLasting = (error as? LogFailure)?.isLasting == true
-                try? await Task.sleep(for: isLasting ? .seconds(60) : .seconds(1))
+                try? await Task.sleep(for: Store.rest(after: error))
             }
         }
     }

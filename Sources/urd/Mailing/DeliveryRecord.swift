@@ -85,31 +85,11 @@ final class DeliveryRecord: Sendable {
         writer?.resume()
     }
 
-    /// What the server said is not lost to an outage: it is told until it is on record. However
-    /// long that takes, a mail that was taken is not sent again by this process.
-    private func write(
-        _ deliveries: [RecordDeliveries.Delivery], in realm: RealmID
-    ) async {
-        var pause = Duration.milliseconds(100)
-        while !Task.isCancelled {
-            let now = store.clock.now()
-            do {
-                _ = try await store.dispatcher.dispatch(
-                    RecordDeliveries(deliveries, now: now), in: realm, id: newID(now), digest: [],
-                    origin: Origin(actor: "mailer", at: now))
-                return
-            } catch is RecordDeliveries.Rejection {
-                return
-            } catch {
-                try? await Task.sleep(for: pause)
-                pause = min(pause * 2, .seconds(30))
-            }
-        }
-    }
-
-    private func newID(_ now: Timestamp) -> UUID {
-        var random = SystemRandomNumberGenerator()
-        return .v7(at: now, using: &random)
+    /// However long that takes, a mail that was taken is not sent again by this process.
+    private func write(_ deliveries: [RecordDeliveries.Delivery], in realm: RealmID) async {
+        guard !Task.isCancelled else { return }
+        try? await store.record(
+            RecordDeliveries(deliveries, now: store.clock.now()), in: realm, by: "mailer")
     }
 
     private struct Outcomes: Sendable {

@@ -50,12 +50,9 @@ struct InstallationService: Sendable {
     }
 
     private func forget(_ entry: PendingInstallations.Entry, _ now: Timestamp) async throws {
-        var random = SystemRandomNumberGenerator()
         do {
-            _ = try await store.dispatcher.dispatch(
-                InstallationChange.forget(entry.client, now: now), in: entry.realm,
-                id: .v7(at: now, using: &random), digest: [],
-                origin: Origin(actor: "system", at: now))
+            try await store.dispatch(
+                InstallationChange.forget(entry.client, now: now), in: entry.realm, by: "system")
             removed.add(1)
         } catch is InstallationChange.ForgetRejection {
             return

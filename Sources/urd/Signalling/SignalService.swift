@@ -5,7 +5,6 @@ import HTTP
 import HTTPClient
 import Identity
 import JSON
-import Postgres
 import ReadModels
 import Synchronization
 import Telemetry
@@ -107,8 +106,7 @@ final class SignalService: Sendable {
                         "stream": .string(entry.stream.description),
                         "why": .string("\(error)"),
                     ])
-                let isLasting = (error as? LogFailure)?.isLasting == true
-                try? await Task.sleep(for: isLasting ? .seconds(60) : .seconds(1))
+                try? await Task.sleep(for: Store.rest(after: error))
             }
         }
     }
@@ -157,13 +155,6 @@ final class SignalService: Sendable {
             })
     }
 
-    /// The id of a mail to the realm's contact; nil where it has none.
-    private func mailToContact(of realm: RealmID) async -> UUID? {
-        let settings = Identity.Settings(
-            overrides: (try? await queries.realm(realm))?.settings ?? [:])
-        return settings[SettingCatalogue.contact].map { _ in store.newID() }
-    }
-
     private func pause(_ entry: SignalStreamEntry, because reason: String) async throws {
         guard leadership.isCertain else { return }
         store.lines.warning(
@@ -174,7 +165,8 @@ final class SignalService: Sendable {
             try await store.dispatch(
                 SignalStreamChange.setStatus(
                     entry.stream, client: nil, status: .paused, reason: reason,
-                    mail: await mailToContact(of: entry.realm)), in: entry.realm, by: "signals")
+                    mail: await store.mailToContact(of: entry.realm, queries)), in: entry.realm,
+                by: "signals")
         } catch is SignalStreamChange.SetStatusRejection {
             return
         }

@@ -209,7 +209,7 @@ final class WebhookService: Sendable {
 
     /// What the realm's addresses begin with; empty where none is known.
     func issuer(of realm: RealmID) async -> String {
-        if let links = await settings(of: realm)[SettingCatalogue.linksBaseURL] {
+        if let links = await store.settings(of: realm, queries)[SettingCatalogue.linksBaseURL] {
             return links.hasSuffix("/") ? String(links.dropLast()) : links
         }
         let host = try? await queries.hosts(of: realm, after: nil, limit: 1).first
@@ -218,15 +218,8 @@ final class WebhookService: Sendable {
 
     /// The id of a mail to the realm's contact; nil where it has none.
     func mailToContact(of realm: RealmID) async -> UUID? {
-        await settings(of: realm)[SettingCatalogue.contact].map { _ in newID() }
+        await store.mailToContact(of: realm, queries)
     }
 
-    private func settings(of realm: RealmID) async -> Identity.Settings {
-        Identity.Settings(overrides: (try? await queries.realm(realm))?.settings ?? [:])
-    }
-
-    func newID() -> UUID {
-        var random = SystemRandomNumberGenerator()
-        return .v7(at: store.clock.now(), using: &random)
-    }
+    func newID() -> UUID { store.newID() }
 }
