@@ -9,7 +9,7 @@ struct SetupReport: Sendable {
         self.console = console
     }
 
-    /// Each part is told as soon as it is there.
+    /// The console shows each part as soon as it is there.
     mutating func add(_ part: String, _ isNew: Bool) {
         rows.append((part, isNew))
         console.complain((isNew ? "made   " : "found  ") + part)
