@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.accounts_{build} (
+create table {table} (
     realm text collate "C" not null,
     account uuid not null,
     -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
@@ -33,7 +33,7 @@ create table urd.accounts_{build} (
 
 -- section: apply
 
-create function urd.accounts_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 declare
@@ -41,13 +41,13 @@ declare
 begin
     -- An account is registered once, before all else that happens to it.
     if p_types is null or 'account.registered' = any (p_types) then
-        insert into urd.accounts_{build} (
+        insert into {table} (
             realm, account, mailbox, confirmed, disabled, stamp, moves, registered_at, changed_at,
             version)
         select p_realm, e.stream, (e.data ->> 'mailbox')::uuid,
             e.data ->> 'confirmed' is not distinct from 'true', false, 0, 0, e.at, e.at,
             e.version
-        from urd.event e
+        from {log} e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'account.registered' {shard};
     end if;
@@ -85,13 +85,13 @@ begin
             count(*) filter (where e.type in ('account.disabled', 'account.stamp_rotated',
                 'account.mailbox_changed', 'account.deletion_scheduled')) as stamps,
             count(*) filter (where e.type = 'account.mailbox_moved') as moves
-        from urd.event e
+        from {log} e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types}) and e.type <> 'account.registered' {shard}
         group by e.stream
     )
     -- As a proposal, which is always a look-up: a join would be free to read all accounts.
-    insert into urd.accounts_{build} as a (
+    insert into {table} as a (
         realm, account, mailbox, phone, confirmed, disabled, stamp, moves, removed,
         deletion_due, changed_at, version)
     select p_realm, p.stream, right(p.mailbox, -19)::uuid,
@@ -104,7 +104,7 @@ begin
         to_timestamp(p.last[2]), p.last[1]
     from page p
     where (
-        select true from urd.accounts_{build} k where k.realm = p_realm and k.account = p.stream)
+        select true from {table} k where k.realm = p_realm and k.account = p.stream)
     on conflict (realm, account) do update set
         mailbox = coalesce(excluded.mailbox, a.mailbox),
         phone = nullif(
@@ -121,11 +121,11 @@ begin
 
     if p_types is null or 'account.deleted' = any (p_types) then
         for v_gone in
-            select e.stream from urd.event e
+            select e.stream from {log} e
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type = 'account.deleted' {shard}
         loop
-            delete from urd.accounts_{build} x where x.realm = p_realm and x.account = v_gone;
+            delete from {table} x where x.realm = p_realm and x.account = v_gone;
         end loop;
     end if;
 end $$;
@@ -134,31 +134,33 @@ end $$;
 
 -- Not unique: the mailbox's own stream sees to that, and two accounts may change places within a page.
 -- Not by the realm first (decision 0081).
-create index on urd.accounts_{build} (mailbox, realm);
-create index on urd.accounts_{build} (phone, realm) where phone is not null;
+create index on {table} (mailbox, realm);
+create index on {table} (phone, realm) where phone is not null;
 
 -- section: readers
 
 create or replace view urd.accounts as
     select a.realm, a.account, a.mailbox, a.phone, a.confirmed, a.disabled, a.stamp,
         a.deletion_due, a.registered_at, a.changed_at, a.version, a.moves, a.removed
-    from urd.accounts_{build} a;
+    from {table} a;
 grant select on urd.accounts to urd_app, urd_observer;
 
-create or replace view analyst.accounts_v1 with (security_barrier) as
+-- section: analysts
+
+create or replace view {analyst}.accounts_v1 with (security_barrier) as
     select a.account, a.confirmed, a.disabled, a.mailbox is not null as has_mailbox,
         a.phone is not null as has_second_address, a.deletion_due, a.registered_at, a.changed_at
-    from urd.accounts_{build} a
-    where a.realm = (select analyst.realm())
+    from {table} a
+    where a.realm = (select {analyst_realm})
     -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
     offset 0;
-comment on view analyst.accounts_v1 is 'Each account as it is now, without anything of its person.';
-comment on column analyst.accounts_v1.account is 'The account.';
-comment on column analyst.accounts_v1.confirmed is 'Whether its address is proved.';
-comment on column analyst.accounts_v1.disabled is 'Whether its person may not sign in.';
-comment on column analyst.accounts_v1.has_mailbox is 'Whether it has a mail address or a phone number.';
-comment on column analyst.accounts_v1.has_second_address is 'Whether it has a phone number beside a mail address.';
-comment on column analyst.accounts_v1.deletion_due is 'When it will be deleted, where that was asked for.';
-comment on column analyst.accounts_v1.registered_at is 'When it was registered.';
-comment on column analyst.accounts_v1.changed_at is 'When it last changed.';
-grant select on analyst.accounts_v1 to urd_analyst;
+comment on view {analyst}.accounts_v1 is 'Each account {as_it_is}, without anything of its person.';
+comment on column {analyst}.accounts_v1.account is 'The account.';
+comment on column {analyst}.accounts_v1.confirmed is 'Whether its address is proved.';
+comment on column {analyst}.accounts_v1.disabled is 'Whether its person may not sign in.';
+comment on column {analyst}.accounts_v1.has_mailbox is 'Whether it has a mail address or a phone number.';
+comment on column {analyst}.accounts_v1.has_second_address is 'Whether it has a phone number beside a mail address.';
+comment on column {analyst}.accounts_v1.deletion_due is 'When it will be deleted, where that was asked for.';
+comment on column {analyst}.accounts_v1.registered_at is 'When it was registered.';
+comment on column {analyst}.accounts_v1.changed_at is 'When it last changed.';
+grant select on {analyst}.accounts_v1 to urd_analyst;

@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.admin_keys_{build} (
+create table {table} (
     realm text collate "C" not null,
     key uuid not null,
     name text collate "C" not null,
@@ -24,11 +24,11 @@ create table urd.admin_keys_{build} (
 
 -- section: apply
 
-create function urd.admin_keys_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.admin_keys_{build} as k (
+    insert into {table} as k (
         realm, key, name, digest, realms, permissions, created_at, version)
     select p_realm, e.stream, e.data ->> 'name', e.data ->> 'digest',
         case when e.data -> 'realms' is not null then
@@ -40,7 +40,7 @@ begin
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'admin_key.created';
 
-    update urd.admin_keys_{build} k
+    update {table} k
         set (revoked_at, version) = (
             select e.at, e.version from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
@@ -59,7 +59,7 @@ end $$;
 create or replace view urd.admin_keys as
     select k.realm, k.key, k.name, k.digest, k.realms, k.permissions, k.created_at, k.revoked_at,
         k.version
-    from urd.admin_keys_{build} k;
+    from {table} k;
 grant select on urd.admin_keys to urd_app;
 grant select (realm, key, name, realms, permissions, created_at, revoked_at, version)
     on urd.admin_keys to urd_observer;

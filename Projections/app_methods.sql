@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.app_methods_{build} (
+create table {table} (
     realm text collate "C" not null,
     -- The stream of what one person has within the apps of one tenant.
     owner uuid not null,
@@ -23,7 +23,7 @@ create table urd.app_methods_{build} (
 
 -- section: apply
 
-create function urd.app_methods_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
@@ -37,11 +37,11 @@ begin
             and e.type = any ({types})
         order by e.stream, e.data ->> 'key', e.position desc
     ), gone as (
-        delete from urd.app_methods_{build} m using page p
+        delete from {table} m using page p
         where p.type in ('app_method.key_removed', 'app_method.pin_removed') and m.realm = p_realm
             and m.owner = p.stream and m.method = p.method
     )
-    insert into urd.app_methods_{build} as m (
+    insert into {table} as m (
         realm, owner, method, account, client, kind, algorithm, enrolled_at)
     select p_realm, p.stream, p.method, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
         coalesce(p.data ->> 'method', 'PIN'), p.data ->> 'algorithm',
@@ -53,11 +53,11 @@ end $$;
 
 -- section: finish
 
-create index on urd.app_methods_{build} (realm, account, client);
+create index on {table} (realm, account, client);
 
 -- section: readers
 
 create or replace view urd.app_methods as
     select m.realm, m.owner, m.method, m.account, m.client, m.kind, m.algorithm, m.enrolled_at
-    from urd.app_methods_{build} m;
+    from {table} m;
 grant select on urd.app_methods to urd_app, urd_observer;

@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.apps_{build} (
+create table {table} (
     realm text collate "C" not null,
     app uuid not null,
     -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
@@ -21,7 +21,7 @@ create table urd.apps_{build} (
 
 -- section: apply
 
-create function urd.apps_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 declare
@@ -33,7 +33,7 @@ begin
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type = 'app.deleted'
         loop
-            delete from urd.apps_{build} x where x.realm = p_realm and x.app = v_gone;
+            delete from {table} x where x.realm = p_realm and x.app = v_gone;
         end loop;
     end if;
 
@@ -60,7 +60,7 @@ begin
             and e.type = 'app.updated'
         group by e.stream
     )
-    insert into urd.apps_{build} as a (
+    insert into {table} as a (
         realm, app, slug, name, settings, created_at, changed_at, version)
     select p_realm, p.stream, right(p.slug, -19), right(p.name, -19),
         case when p.created_at is null then c.settings else (
@@ -69,7 +69,7 @@ begin
         p.created_at, to_timestamp(p.last[2]), p.last[1]
     from page p left join changes c using (stream)
     where p.created_at is not null or (
-        select true from urd.apps_{build} k where k.realm = p_realm and k.app = p.stream)
+        select true from {table} k where k.realm = p_realm and k.app = p.stream)
     on conflict (realm, app) do update set
         slug = coalesce(excluded.slug, a.slug),
         name = coalesce(excluded.name, a.name),
@@ -86,11 +86,11 @@ end $$;
 -- section: finish
 
 -- Not unique: claims see to that, and two apps may change places within a page.
-create index on urd.apps_{build} (realm, slug);
+create index on {table} (realm, slug);
 
 -- section: readers
 
 create or replace view urd.apps as
     select a.realm, a.app, a.slug, a.name, a.settings, a.created_at, a.changed_at, a.version
-    from urd.apps_{build} a;
+    from {table} a;
 grant select on urd.apps to urd_app, urd_observer;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.browser_sessions_{build} (
+create table {table} (
     realm text collate "C" not null,
     session uuid not null,
     account uuid not null,
@@ -19,17 +19,17 @@ create table urd.browser_sessions_{build} (
 
 -- section: apply
 
-create function urd.browser_sessions_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.browser_sessions_{build} (realm, session, account, terms, opened_at)
+    insert into {table} (realm, session, account, terms, opened_at)
     select p_realm, e.stream, (e.data ->> 'account')::uuid, e.data::jsonb - 'account', e.at
     from urd.event e
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'browser.opened';
 
-    update urd.browser_sessions_{build} s
+    update {table} s
         set ended = e.data ->> 'reason'
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
@@ -39,13 +39,13 @@ end $$;
 -- section: finish
 
 -- An account's browsers that are not signed out: the others are the history's.
-create index on urd.browser_sessions_{build} (realm, account, session) where ended is null;
+create index on {table} (realm, account, session) where ended is null;
 
 -- section: readers
 
 create or replace view urd.browser_sessions as
     select s.realm, s.session, s.account, s.terms, s.opened_at, s.ended
-    from urd.browser_sessions_{build} s;
+    from {table} s;
 grant select on urd.browser_sessions to urd_app;
 -- The terms hold the digest of the cookie, which never leaves.
 revoke select on urd.browser_sessions from urd_observer;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.clients_{build} (
+create table {table} (
     realm text collate "C" not null,
     client uuid not null,
     -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
@@ -28,7 +28,7 @@ create table urd.clients_{build} (
 
 -- section: apply
 
-create function urd.clients_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 declare
@@ -36,11 +36,11 @@ declare
 begin
     if p_types is null or 'client.deleted' = any (p_types) then
         for v_gone in
-            select e.stream from urd.event e
+            select e.stream from {log} e
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type = 'client.deleted' {shard}
         loop
-            delete from urd.clients_{build} x where x.realm = p_realm and x.client = v_gone;
+            delete from {table} x where x.realm = p_realm and x.client = v_gone;
         end loop;
     end if;
 
@@ -72,13 +72,13 @@ begin
                     end) as secret_digest,
             max(e.position * 2 + (e.type = 'client.disabled')::integer) filter (
                 where e.type in ('client.disabled', 'client.enabled')) as switched
-        from urd.event e
+        from {log} e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types}) {shard}
         group by e.stream
         having not bool_or(e.type = 'client.deleted')
     )
-    insert into urd.clients_{build} as c (
+    insert into {table} as c (
         realm, client, client_id, metadata, secret_digest, disabled, registered_at, changed_at,
         version)
     select p_realm, p.stream, p.client_id, right(p.metadata, -19), right(p.secret_digest, -19),
@@ -86,7 +86,7 @@ begin
         p.registered_at, to_timestamp(p.last[2]), p.last[1]
     from page p
     where p.client_id is not null or (
-        select true from urd.clients_{build} k where k.realm = p_realm and k.client = p.stream)
+        select true from {table} k where k.realm = p_realm and k.client = p.stream)
     on conflict (realm, client) do update set
         metadata = coalesce(excluded.metadata, c.metadata),
         secret_digest = coalesce(excluded.secret_digest, c.secret_digest),
@@ -97,10 +97,10 @@ end $$;
 
 -- section: finish
 
-create unique index on urd.clients_{build} (realm, client_id);
+create unique index on {table} (realm, client_id);
 
 -- Those that are to hear when a session ends.
-create index on urd.clients_{build} (realm, client)
+create index on {table} (realm, client)
     where metadata like '%"backchannel_logout_uri":%';
 
 -- section: readers
@@ -110,23 +110,25 @@ create or replace view urd.clients as
         c.metadata::jsonb - array['client_id', 'secret_digest'] as metadata,
         nullif(c.secret_digest, '') as secret_digest, c.disabled, c.registered_at, c.changed_at,
         c.version, c.metadata like '%"backchannel_logout_uri":%' as hears_logout
-    from urd.clients_{build} c;
+    from {table} c;
 grant select on urd.clients to urd_app;
 grant select (realm, client, client_id, metadata, disabled, registered_at, changed_at, version)
     on urd.clients to urd_observer;
 
-create or replace view analyst.clients_v1 with (security_barrier) as
+-- section: analysts
+
+create or replace view {analyst}.clients_v1 with (security_barrier) as
     select c.client, c.client_id, c.metadata::jsonb ->> 'client_name' as name, c.disabled, c.registered_at,
         c.changed_at
-    from urd.clients_{build} c
-    where c.realm = (select analyst.realm())
+    from {table} c
+    where c.realm = (select {analyst_realm})
     -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
     offset 0;
-comment on view analyst.clients_v1 is 'The OAuth clients as they are now.';
-comment on column analyst.clients_v1.client is 'The client.';
-comment on column analyst.clients_v1.client_id is 'What it calls itself in requests.';
-comment on column analyst.clients_v1.name is 'Its name for people.';
-comment on column analyst.clients_v1.disabled is 'Whether it may not be used.';
-comment on column analyst.clients_v1.registered_at is 'When it was registered.';
-comment on column analyst.clients_v1.changed_at is 'When it last changed.';
-grant select on analyst.clients_v1 to urd_analyst;
+comment on view {analyst}.clients_v1 is 'The OAuth clients as they are now.';
+comment on column {analyst}.clients_v1.client is 'The client.';
+comment on column {analyst}.clients_v1.client_id is 'What it calls itself in requests.';
+comment on column {analyst}.clients_v1.name is 'Its name for people.';
+comment on column {analyst}.clients_v1.disabled is 'Whether it may not be used.';
+comment on column {analyst}.clients_v1.registered_at is 'When it was registered.';
+comment on column {analyst}.clients_v1.changed_at is 'When it last changed.';
+grant select on {analyst}.clients_v1 to urd_analyst;

@@ -7,18 +7,18 @@
 
 -- section: tables
 
-create table urd.configurations_{build} (
+create table {table} (
     realm text collate "C" not null primary key,
     position bigint not null
 ) with (fillfactor = 50);
 
 -- section: apply
 
-create function urd.configurations_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.configurations_{build} as c (realm, position)
+    insert into {table} as c (realm, position)
         select p_realm, max(e.position) from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types})
@@ -31,5 +31,5 @@ end $$;
 -- section: readers
 
 create or replace view urd.configurations as
-    select c.realm, c.position from urd.configurations_{build} c;
+    select c.realm, c.position from {table} c;
 grant select on urd.configurations to urd_app, urd_observer;

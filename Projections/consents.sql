@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.consents_{build} (
+create table {table} (
     realm text collate "C" not null,
     consent uuid not null,
     account uuid not null,
@@ -23,7 +23,7 @@ create table urd.consents_{build} (
 
 -- section: apply
 
-create function urd.consents_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
@@ -35,10 +35,10 @@ begin
             and e.type = any ({types})
         order by e.stream, e.position desc
     ), gone as (
-        delete from urd.consents_{build} c using page p
+        delete from {table} c using page p
         where p.type = 'consent.withdrawn' and c.realm = p_realm and c.consent = p.stream
     )
-    insert into urd.consents_{build} as c (
+    insert into {table} as c (
         realm, consent, account, client, client_id, scope, given_at, resources, places)
     select p_realm, p.stream, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
         p.data ->> 'client_id', (p.data -> 'scope')::jsonb,
@@ -54,12 +54,12 @@ end $$;
 
 -- section: finish
 
-create index on urd.consents_{build} (realm, account, consent);
+create index on {table} (realm, account, consent);
 
 -- section: readers
 
 create or replace view urd.consents as
     select c.realm, c.consent, c.account, c.client, c.client_id, c.scope, c.given_at, c.resources,
         c.places
-    from urd.consents_{build} c;
+    from {table} c;
 grant select on urd.consents to urd_app, urd_observer;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.credentials_{build} (
+create table {table} (
     realm text collate "C" not null,
     kind text collate "C" not null,
     -- The key of an app; of all else the stream that it has.
@@ -25,11 +25,11 @@ create table urd.credentials_{build} (
 ) with (fillfactor = 80);
 
 -- The page itself looks rows of an account up.
-create index on urd.credentials_{build} (account, realm);
+create index on {table} (account, realm);
 
 -- section: apply
 
-create function urd.credentials_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 declare
@@ -41,7 +41,7 @@ begin
             -- What each event says of which credential. Setting up an authenticator app begins two.
             select e.position, e.at, e.data, w.kind, w.what,
                 case when w.kind = 'app_key' then (e.data ->> 'key')::uuid else e.stream end as credential
-            from urd.event e join (values
+            from {log} e join (values
                 ('passkey.enrolled', 'passkey', 'begun'), ('passkey.used', 'passkey', 'used'),
                 ('passkey.removed', 'passkey', 'gone'),
                 ('passphrase.set', 'passphrase', 'begun'), ('passphrase.derived', 'passphrase', 'begun'),
@@ -71,18 +71,18 @@ begin
             from said s
             group by s.kind, s.credential
         )
-        insert into urd.credentials_{build} as c (
+        insert into {table} as c (
             realm, kind, credential, account, client, provider, begun, created_at, used_at, removed_at)
         select p_realm, p.kind, p.credential, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
             p.data ->> 'provider', p.begun,
-            (select e.at from urd.event e where e.realm = p_realm and e.position = p.begun),
+            (select e.at from {log} e where e.realm = p_realm and e.position = p.begun),
             case when p.used > coalesce(p.begun, 0) then
-                (select e.at from urd.event e where e.realm = p_realm and e.position = p.used) end,
+                (select e.at from {log} e where e.realm = p_realm and e.position = p.used) end,
             case when p.gone > coalesce(p.begun, 0) then
-                (select e.at from urd.event e where e.realm = p_realm and e.position = p.gone) end
+                (select e.at from {log} e where e.realm = p_realm and e.position = p.gone) end
         from page p
         where p.begun is not null or (
-            select true from urd.credentials_{build} k
+            select true from {table} k
             where k.realm = p_realm and k.kind = p.kind and k.credential = p.credential)
         on conflict (realm, kind, credential) do update set
             account = coalesce(excluded.account, c.account),
@@ -103,7 +103,7 @@ begin
     -- credentials.
     for v_sign_in in
         select e.type, e.stream, e.position, e.at, e.data ->> 'account' as account
-        from urd.event e
+        from {log} e
         where e.realm = p_realm and e.position between p_first and p_last
             and (e.type = 'account.deleted' or e.type in ('browser.opened', 'session.opened')
                 -- What has no passphrase is seen without being read.
@@ -113,11 +113,11 @@ begin
         order by e.position
     loop
         if v_sign_in.type = 'account.deleted' then
-            update urd.credentials_{build} c set removed_at = v_sign_in.at
+            update {table} c set removed_at = v_sign_in.at
                 where c.realm = p_realm and c.account = v_sign_in.stream and c.removed_at is null
                     and c.begun < v_sign_in.position;
         else
-            update urd.credentials_{build} c set used_at = v_sign_in.at
+            update {table} c set used_at = v_sign_in.at
                 where c.realm = p_realm and c.account = v_sign_in.account::uuid
                     and c.kind = 'passphrase' and c.begun < v_sign_in.position;
         end if;
@@ -131,30 +131,32 @@ end $$;
 create or replace view urd.credentials as
     select c.realm, c.kind, c.credential, c.account, c.client, c.provider, c.created_at, c.used_at,
         c.removed_at
-    from urd.credentials_{build} c;
+    from {table} c;
 grant select on urd.credentials to urd_app, urd_observer;
 
-create or replace view analyst.credentials_v1 with (security_barrier) as
+-- section: analysts
+
+create or replace view {analyst}.credentials_v1 with (security_barrier) as
     select c.kind, c.credential, c.account, c.client, c.provider, c.created_at, c.used_at,
         c.removed_at
-    from urd.credentials_{build} c
-    where c.realm = (select analyst.realm())
+    from {table} c
+    where c.realm = (select {analyst_realm})
     -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
     offset 0;
-comment on view analyst.credentials_v1 is
+comment on view {analyst}.credentials_v1 is
     'Each thing that somebody can show to sign in, or could, without keys, secrets and names.';
-comment on column analyst.credentials_v1.kind is
+comment on column {analyst}.credentials_v1.kind is
     'passkey, passphrase, authenticator_app, recovery_codes, provider (an account there), app_key or app_pin (of a tenant''s app).';
-comment on column analyst.credentials_v1.credential is
+comment on column {analyst}.credentials_v1.credential is
     'The credential. That of a passkey is the one in passkeys_v1.';
-comment on column analyst.credentials_v1.account is 'Whose it is; null where the log does not say.';
-comment on column analyst.credentials_v1.client is
+comment on column {analyst}.credentials_v1.account is 'Whose it is; null where the log does not say.';
+comment on column {analyst}.credentials_v1.client is
     'The client that a passkey was enrolled by, or the tenant whose app it is for.';
-comment on column analyst.credentials_v1.provider is 'The provider whose account it is.';
-comment on column analyst.credentials_v1.created_at is
+comment on column {analyst}.credentials_v1.provider is 'The provider whose account it is.';
+comment on column {analyst}.credentials_v1.created_at is
     'When it was set up; of a passphrase, a PIN or codes that were replaced, the newest.';
-comment on column analyst.credentials_v1.used_at is
+comment on column {analyst}.credentials_v1.used_at is
     'When it was last used; null where it never was, and of providers.';
-comment on column analyst.credentials_v1.removed_at is
+comment on column {analyst}.credentials_v1.removed_at is
     'When it was removed, by itself or with its account; null where it was not.';
-grant select on analyst.credentials_v1 to urd_analyst;
+grant select on {analyst}.credentials_v1 to urd_analyst;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.deletions_{build} (
+create table {table} (
     realm text collate "C" not null,
     account uuid not null,
     due_at timestamptz not null,
@@ -16,12 +16,12 @@ create table urd.deletions_{build} (
 
 -- section: apply
 
-create function urd.deletions_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 begin
     -- Of several things that happened to an account the last one counts.
-    delete from urd.deletions_{build} d
+    delete from {table} d
         using (
             select distinct on (e.stream) e.stream, e.type
             from urd.event e
@@ -32,7 +32,7 @@ begin
         where d.realm = p_realm and d.account = l.stream
             and l.type in ('account.deletion_cancelled', 'account.erased');
 
-    insert into urd.deletions_{build} as d (realm, account, due_at)
+    insert into {table} as d (realm, account, due_at)
         select p_realm, l.stream, coalesce(to_timestamp((l.data ->> 'due')::bigint), l.at)
         from (
             select distinct on (e.stream) e.stream, e.type, e.data, e.at
@@ -47,10 +47,10 @@ end $$;
 
 -- section: finish
 
-create index on urd.deletions_{build} (due_at);
+create index on {table} (due_at);
 
 -- section: readers
 
 create or replace view urd.deletions as
-    select d.realm, d.account, d.due_at from urd.deletions_{build} d;
+    select d.realm, d.account, d.due_at from {table} d;
 grant select on urd.deletions to urd_app, urd_observer;

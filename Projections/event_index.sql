@@ -9,7 +9,7 @@
 -- section: tables
 
 -- One row for each event, and more where it names several accounts or clients.
-create table urd.event_index_{build} (
+create table {table} (
     realm text collate "C" not null,
     position bigint not null,
     ordinal smallint not null,
@@ -27,7 +27,7 @@ create table urd.event_index_{build} (
 
 -- Whose a thing is that later events name, or whose stream they are in: a mailbox, a realm's owner, a code,
 -- a mail, a notice. Of several rows the newest one holds; without an account it is nobody's.
-create table urd.event_index_{build}_holder (
+create table {table}_holder (
     realm text collate "C" not null,
     thing uuid not null,
     position bigint not null,
@@ -39,7 +39,7 @@ create table urd.event_index_{build}_holder (
 
 -- section: apply
 
-create function urd.event_index_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 declare
@@ -73,7 +73,7 @@ declare
         passphrase.set, session.detached, session.ended, totp.confirmed, totp.refused, totp.removed}';
 begin
     if p_types is null or p_types && v_holding then
-        insert into urd.event_index_{build}_holder (realm, thing, position, account)
+        insert into {table}_holder (realm, thing, position, account)
         select p_realm, t.thing, e.position,
             case when e.type <> 'mailbox.released' then (e.data ->> 'account')::uuid end
         from urd.event e
@@ -89,9 +89,9 @@ begin
     if p_types is null or p_types && '{otp.issued}' then
         -- Without an account it is for the mailbox's holder, who is known by now: what comes later in the
         -- same page finds it as what comes in the next one does.
-        insert into urd.event_index_{build}_holder (realm, thing, position, account)
+        insert into {table}_holder (realm, thing, position, account)
         select p_realm, (e.data ->> 'otp')::uuid, e.position,
-            (select h.account from urd.event_index_{build}_holder h
+            (select h.account from {table}_holder h
                 where h.realm = p_realm and h.thing = e.stream and h.position < e.position
                 order by h.position desc limit 1)
         from urd.event e
@@ -100,7 +100,7 @@ begin
             and e.data ->> 'account' is null;
     end if;
 
-    insert into urd.event_index_{build} (
+    insert into {table} (
         realm, position, ordinal, account, session, browser, client, source, device)
     select p_realm, e.position, coalesce(several.ordinal, 0), about.*
     from urd.event e
@@ -143,11 +143,11 @@ begin
                 when e.type <> all (v_held) then coalesce(d.account, first.account)
                 else coalesce(
                     d.account,
-                    (select h.account from urd.event_index_{build}_holder h
+                    (select h.account from {table}_holder h
                         where h.realm = p_realm and h.thing = coalesce(d.otp, d.link)
                             and h.position < e.position
                         order by h.position desc limit 1),
-                    (select h.account from urd.event_index_{build}_holder h
+                    (select h.account from {table}_holder h
                         where h.realm = p_realm and h.thing = e.stream
                             and h.position < e.position
                         order by h.position desc limit 1)) end,
@@ -184,7 +184,7 @@ begin
         and num_nonnulls(about.account, about.session, about.browser, about.client) > 0;
 
     if p_types is null or p_types && v_letters then
-        insert into urd.event_index_{build}_holder (
+        insert into {table}_holder (
             realm, thing, position, account, session, client)
         select p_realm, l.thing, e.position, i.account, i.session, i.client
         from urd.event e
@@ -193,7 +193,7 @@ begin
                 as thing
         ) l
         cross join lateral (
-            select x.account, x.session, x.client from urd.event_index_{build} x
+            select x.account, x.session, x.client from {table} x
             where x.realm = p_realm and x.position = e.position and x.ordinal = 0
             limit 1
         ) i
@@ -206,14 +206,14 @@ begin
         mail.begun, mail.deferred, mail.delivered, mail.failed, mail.requeued, mail.sent,
         mail.undelivered, logout_notice.deferred,
         logout_notice.delivered, logout_notice.failed}' then
-        insert into urd.event_index_{build} (
+        insert into {table} (
             realm, position, ordinal, account, session, client)
         select p_realm, e.position, 0, h.account,
             case when e.type not like 'mail.%' then h.session end,
             case when e.type not like 'mail.%' then h.client end
         from urd.event e
         cross join lateral (
-            select x.account, x.session, x.client from urd.event_index_{build}_holder x
+            select x.account, x.session, x.client from {table}_holder x
             where x.realm = p_realm and x.thing = e.stream and x.position < e.position
             order by x.position desc limit 1
         ) h
@@ -226,17 +226,17 @@ end $$;
 -- section: finish
 
 -- The events of one of them in the order of the log. The realm stands behind: see decision 0081.
-create index on urd.event_index_{build} (account, realm, position) where account is not null;
-create index on urd.event_index_{build} (session, realm, position) where session is not null;
-create index on urd.event_index_{build} (browser, realm, position) where browser is not null;
-create index on urd.event_index_{build} (client, realm, position) where client is not null;
-create index on urd.event_index_{build} (source, realm, position) where source is not null;
-create index on urd.event_index_{build} (device, realm, position) where device is not null;
+create index on {table} (account, realm, position) where account is not null;
+create index on {table} (session, realm, position) where session is not null;
+create index on {table} (browser, realm, position) where browser is not null;
+create index on {table} (client, realm, position) where client is not null;
+create index on {table} (source, realm, position) where source is not null;
+create index on {table} (device, realm, position) where device is not null;
 
 -- section: readers
 
 create or replace view urd.event_index as
     select i.realm, i.position, i.ordinal, i.account, i.session, i.browser, i.client, i.source,
         i.device
-    from urd.event_index_{build} i;
+    from {table} i;
 grant select on urd.event_index to urd_app, urd_observer;

@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.findings_{build} (
+create table {table} (
     realm text collate "C" not null,
     finding uuid not null,
     rule text collate "C" not null,
@@ -33,16 +33,16 @@ create table urd.findings_{build} (
     primary key (realm, finding)
 );
 
-create index on urd.findings_{build} (realm, finding) where closed_at is null;
-create index on urd.findings_{build} (realm, account, finding) where account is not null;
+create index on {table} (realm, finding) where closed_at is null;
+create index on {table} (realm, account, finding) where account is not null;
 
 -- section: apply
 
-create function urd.findings_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.findings_{build} (
+    insert into {table} (
         realm, finding, rule, level, account, session, source, about_actor, positions, first_at,
         last_at, counts, places, raised_at, raised_position, version)
     select p_realm, e.stream, e.data ->> 'rule', e.data ->> 'level',
@@ -54,30 +54,30 @@ begin
         case when e.data -> 'places' is not null then
             array(select json_array_elements_text(e.data -> 'places')) end,
         e.at, e.position, e.version
-    from urd.event e
+    from {log} e
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'finding.raised';
 
-    update urd.findings_{build} f
+    update {table} f
         set (level, version) = (
-                select e.data ->> 'level', e.version from urd.event e
+                select e.data ->> 'level', e.version from {log} e
                 where e.realm = p_realm and e.position between p_first and p_last
                     and e.type = 'finding.escalated' and e.stream = f.finding
                 order by e.position desc limit 1),
             positions = f.positions || array(
-                select (e.data ->> 'position')::bigint from urd.event e
+                select (e.data ->> 'position')::bigint from {log} e
                 where e.realm = p_realm and e.position between p_first and p_last
                     and e.type = 'finding.escalated' and e.stream = f.finding
                 order by e.position)
         where f.realm = p_realm and f.finding = any (array(
-            select e.stream from urd.event e
+            select e.stream from {log} e
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type = 'finding.escalated'));
 
-    update urd.findings_{build} f
+    update {table} f
         set closed_at = e.at, cause = e.data ->> 'cause', reason = e.data ->> 'reason',
             closed_by = e.meta ->> 'actor', version = e.version
-        from urd.event e
+        from {log} e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'finding.closed' and f.realm = p_realm and f.finding = e.stream;
 end $$;
@@ -90,39 +90,41 @@ create or replace view urd.findings as
     select f.realm, f.finding, f.rule, f.level, f.account, f.session, f.source, f.about_actor,
         f.positions, f.first_at, f.last_at, f.counts, f.raised_at, f.raised_position, f.closed_at,
         f.cause, f.reason, f.closed_by, f.version, f.places
-    from urd.findings_{build} f;
+    from {table} f;
 grant select on urd.findings to urd_app, urd_observer;
 
-create or replace view analyst.findings_v1 with (security_barrier) as
+-- section: analysts
+
+create or replace view {analyst}.findings_v1 with (security_barrier) as
     select f.finding, f.rule, f.level, f.account, f.session, f.source, f.about_actor, f.positions,
         f.first_at, f.last_at, f.counts::json as counts, f.raised_at, f.raised_position,
         f.closed_at, f.cause, f.reason, f.closed_by, f.places
-    from urd.findings_{build} f
-    where f.realm = (select analyst.realm())
+    from {table} f
+    where f.realm = (select {analyst_realm})
     -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
     offset 0;
-comment on view analyst.findings_v1 is 'What the rules found: one row for each finding, as it is now.';
-comment on column analyst.findings_v1.finding is 'The finding.';
-comment on column analyst.findings_v1.rule is 'The rule by which it was found, such as brute_force.';
-comment on column analyst.findings_v1.level is 'How bad it is: low, medium or high.';
-comment on column analyst.findings_v1.account is 'The account that it is about.';
-comment on column analyst.findings_v1.session is 'The session that it is about.';
-comment on column analyst.findings_v1.source is
+comment on view {analyst}.findings_v1 is 'What the rules found: one row for each finding, {as_it_is}.';
+comment on column {analyst}.findings_v1.finding is 'The finding.';
+comment on column {analyst}.findings_v1.rule is 'The rule by which it was found, such as brute_force.';
+comment on column {analyst}.findings_v1.level is 'How bad it is: low, medium or high.';
+comment on column {analyst}.findings_v1.account is 'The account that it is about.';
+comment on column {analyst}.findings_v1.session is 'The session that it is about.';
+comment on column {analyst}.findings_v1.source is
     'Pseudonym of the network that it is about: as in sign_ins_v1.';
-comment on column analyst.findings_v1.about_actor is
+comment on column {analyst}.findings_v1.about_actor is
     'The key of an administrator, or the operator, that it is about.';
-comment on column analyst.findings_v1.positions is
+comment on column {analyst}.findings_v1.positions is
     'Positions of the events that it rests on, as in events_v1.';
-comment on column analyst.findings_v1.first_at is 'When the first of them happened.';
-comment on column analyst.findings_v1.last_at is 'When the last of those that it was raised for did.';
-comment on column analyst.findings_v1.counts is 'How many of what there were, by name.';
-comment on column analyst.findings_v1.raised_at is 'When it was raised.';
-comment on column analyst.findings_v1.raised_position is 'Position of the event that raised it.';
-comment on column analyst.findings_v1.closed_at is 'When it was closed; null while it is open.';
-comment on column analyst.findings_v1.cause is
+comment on column {analyst}.findings_v1.first_at is 'When the first of them happened.';
+comment on column {analyst}.findings_v1.last_at is 'When the last of those that it was raised for did.';
+comment on column {analyst}.findings_v1.counts is 'How many of what there were, by name.';
+comment on column {analyst}.findings_v1.raised_at is 'When it was raised.';
+comment on column {analyst}.findings_v1.raised_position is 'Position of the event that raised it.';
+comment on column {analyst}.findings_v1.closed_at is 'When it was closed; null while it is open.';
+comment on column {analyst}.findings_v1.cause is
     'quiet: nothing more of it happened. administrator: somebody closed it.';
-comment on column analyst.findings_v1.reason is 'Why, in the words of who closed it.';
-comment on column analyst.findings_v1.closed_by is 'Who closed it.';
-comment on column analyst.findings_v1.places is
+comment on column {analyst}.findings_v1.reason is 'Why, in the words of who closed it.';
+comment on column {analyst}.findings_v1.closed_by is 'Who closed it.';
+comment on column {analyst}.findings_v1.places is
     'Where it happened, by country and square of one degree, where the rule is about that.';
-grant select on analyst.findings_v1 to urd_analyst;
+grant select on {analyst}.findings_v1 to urd_analyst;

@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.hosts_{build} (
+create table {table} (
     realm text collate "C" not null,
     stream uuid not null,
     host text collate "C" not null,
@@ -18,7 +18,7 @@ create table urd.hosts_{build} (
 
 -- section: apply
 
-create function urd.hosts_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 declare
@@ -31,11 +31,11 @@ begin
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type = 'host.released'
         loop
-            delete from urd.hosts_{build} x where x.realm = p_realm and x.stream = v_gone;
+            delete from {table} x where x.realm = p_realm and x.stream = v_gone;
         end loop;
     end if;
 
-    insert into urd.hosts_{build} as h (realm, stream, host, leads_to, assigned_at, version)
+    insert into {table} as h (realm, stream, host, leads_to, assigned_at, version)
     select p_realm, l.stream, l.data ->> 'host', l.data ->> 'realm', l.at, l.version
     from (
         select distinct on (e.stream) e.stream, e.type, e.data, e.at, e.version
@@ -52,12 +52,12 @@ end $$;
 
 -- section: finish
 
-create unique index on urd.hosts_{build} (realm, host);
-create index on urd.hosts_{build} (realm, leads_to, host);
+create unique index on {table} (realm, host);
+create index on {table} (realm, leads_to, host);
 
 -- section: readers
 
 create or replace view urd.hosts as
     select h.realm, h.stream, h.host, h.leads_to, h.assigned_at, h.version
-    from urd.hosts_{build} h;
+    from {table} h;
 grant select on urd.hosts to urd_app, urd_observer;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.invites_{build} (
+create table {table} (
     realm text collate "C" not null,
     invite uuid not null,
     -- Null: for everything in the realm.
@@ -22,11 +22,11 @@ create table urd.invites_{build} (
 
 -- section: apply
 
-create function urd.invites_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.invites_{build} (
+    insert into {table} (
         realm, invite, app, mailbox, expires_at, created_at)
     select p_realm, e.stream, (e.data ->> 'app')::uuid, (e.data ->> 'mailbox')::uuid,
         to_timestamp((e.data ->> 'expires_at')::bigint), e.at
@@ -34,13 +34,13 @@ begin
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'invite.created';
 
-    update urd.invites_{build} i
+    update {table} i
         set used_at = to_timestamp((e.data ->> 'used_at')::bigint)
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'invite.used' and i.realm = p_realm and i.invite = e.stream;
 
-    delete from urd.invites_{build} i
+    delete from {table} i
         using urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'invite.revoked' and i.realm = p_realm and i.invite = e.stream;
@@ -48,11 +48,11 @@ end $$;
 
 -- section: finish
 
-create index on urd.invites_{build} (realm, app, invite);
+create index on {table} (realm, app, invite);
 
 -- section: readers
 
 create or replace view urd.invites as
     select i.realm, i.invite, i.app, i.mailbox, i.expires_at, i.created_at, i.used_at
-    from urd.invites_{build} i;
+    from {table} i;
 grant select on urd.invites to urd_app, urd_observer;

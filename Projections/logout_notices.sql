@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.logout_notices_{build} (
+create table {table} (
     realm text collate "C" not null,
     notice uuid not null,
     -- The event that asks for it.
@@ -22,11 +22,11 @@ create table urd.logout_notices_{build} (
 
 -- section: apply
 
-create function urd.logout_notices_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.logout_notices_{build} (realm, notice, position, due_at)
+    insert into {table} (realm, notice, position, due_at)
         select p_realm, (e.data ->> 'notice')::uuid, e.position, e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
@@ -34,7 +34,7 @@ begin
             and e.data ->> 'notice' is not null;
 
     -- Of several things that happened to a notice the last one counts.
-    update urd.logout_notices_{build} n
+    update {table} n
         set failed = l.type = 'logout_notice.failed',
             attempts = (l.data ->> 'attempt')::integer,
             code = (l.data ->> 'code')::integer,
@@ -48,7 +48,7 @@ begin
         ) l
         where n.realm = p_realm and n.notice = l.stream;
 
-    delete from urd.logout_notices_{build} n
+    delete from {table} n
         using urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'logout_notice.delivered' and n.realm = p_realm
@@ -57,11 +57,11 @@ end $$;
 
 -- section: finish
 
-create index on urd.logout_notices_{build} (due_at) where not failed;
+create index on {table} (due_at) where not failed;
 
 -- section: readers
 
 create or replace view urd.logout_notices as
     select n.realm, n.notice, n.position, n.failed, n.attempts, n.due_at, n.code
-    from urd.logout_notices_{build} n;
+    from {table} n;
 grant select on urd.logout_notices to urd_app, urd_observer;

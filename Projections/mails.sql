@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.mails_{build} (
+create table {table} (
     realm text collate "C" not null,
     mail uuid not null,
     -- The event that asks for it.
@@ -25,11 +25,11 @@ create table urd.mails_{build} (
 
 -- section: apply
 
-create function urd.mails_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.mails_{build} (realm, mail, position, kind, channel, due_at)
+    insert into {table} (realm, mail, position, kind, channel, due_at)
         select p_realm, coalesce(e.data ->> 'mail', e.data ->> 'otp')::uuid, e.position, e.type,
             e.data ->> 'channel', e.at
         from urd.event e
@@ -45,7 +45,7 @@ begin
                 limit 1) is null;
 
     -- Of several things that happened to a mail the last one counts.
-    update urd.mails_{build} m
+    update {table} m
         set failed = l.type = 'mail.failed',
             attempts = coalesce((l.data ->> 'attempt')::integer, 0),
             code = (l.data ->> 'code')::integer,
@@ -60,7 +60,7 @@ begin
         where m.realm = p_realm and m.mail = l.stream;
 
     -- As a list: a join would be free to read all mails.
-    delete from urd.mails_{build} m
+    delete from {table} m
         where m.realm = p_realm and m.mail = any (array(
             select e.stream from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
@@ -69,14 +69,14 @@ end $$;
 
 -- section: finish
 
-create index on urd.mails_{build} (due_at) where not failed;
-create index on urd.mails_{build} (due_at) where not failed and channel is not null;
-create index on urd.mails_{build} (realm, mail) where failed;
+create index on {table} (due_at) where not failed;
+create index on {table} (due_at) where not failed and channel is not null;
+create index on {table} (realm, mail) where failed;
 
 -- section: readers
 
 create or replace view urd.mails as
     select m.realm, m.mail, m.position, m.kind, m.failed, m.attempts, m.due_at, m.code,
         m.channel
-    from urd.mails_{build} m;
+    from {table} m;
 grant select on urd.mails to urd_app, urd_observer;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.notifications_{build} (
+create table {table} (
     realm text collate "C" not null,
     notification uuid not null,
     -- The event that asks for it.
@@ -23,11 +23,11 @@ create table urd.notifications_{build} (
 
 -- section: apply
 
-create function urd.notifications_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.notifications_{build} (realm, notification, position, category, due_at)
+    insert into {table} (realm, notification, position, category, due_at)
         select p_realm, e.stream, e.position, e.data ->> 'category',
             to_timestamp((e.data ->> 'due')::bigint)
         from urd.event e
@@ -35,7 +35,7 @@ begin
             and e.type = 'notification.requested';
 
     -- Of several things that happened to a notification the last one counts.
-    update urd.notifications_{build} n
+    update {table} n
         set failed = l.type = 'notification.failed',
             attempts = coalesce((l.data ->> 'attempt')::integer, 0),
             code = (l.data ->> 'code')::integer,
@@ -51,7 +51,7 @@ begin
         where n.realm = p_realm and n.notification = l.stream;
 
     -- As a list: a join would be free to read all notifications.
-    delete from urd.notifications_{build} n
+    delete from {table} n
         where n.realm = p_realm and n.notification = any (array(
             select e.stream from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
@@ -61,12 +61,12 @@ end $$;
 
 -- section: finish
 
-create index on urd.notifications_{build} (due_at) where not failed;
-create index on urd.notifications_{build} (realm, notification) where failed;
+create index on {table} (due_at) where not failed;
+create index on {table} (realm, notification) where failed;
 
 -- section: readers
 
 create or replace view urd.notifications as
     select n.realm, n.notification, n.position, n.category, n.failed, n.attempts, n.due_at, n.code
-    from urd.notifications_{build} n;
+    from {table} n;
 grant select on urd.notifications to urd_app, urd_observer;

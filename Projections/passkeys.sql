@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.passkeys_{build} (
+create table {table} (
     realm text collate "C" not null,
     passkey uuid not null,
     -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
@@ -25,7 +25,7 @@ create table urd.passkeys_{build} (
 
 -- section: apply
 
-create function urd.passkeys_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 declare
@@ -33,11 +33,11 @@ declare
 begin
     if p_types is null or 'passkey.removed' = any (p_types) then
         for v_gone in
-            select e.stream from urd.event e
+            select e.stream from {log} e
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type = 'passkey.removed' {shard}
         loop
-            delete from urd.passkeys_{build} x where x.realm = p_realm and x.passkey = v_gone;
+            delete from {table} x where x.realm = p_realm and x.passkey = v_gone;
         end loop;
     end if;
 
@@ -53,13 +53,13 @@ begin
             max(array[e.version, date_part('epoch', e.at)]) filter (
                 where e.type = 'passkey.used') as used,
             max(e.version) filter (where e.type = 'passkey.renamed') as named
-        from urd.event e
+        from {log} e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types}) {shard}
         group by e.stream
         having not bool_or(e.type = 'passkey.removed')
     )
-    insert into urd.passkeys_{build} as k (
+    insert into {table} as k (
         realm, passkey, account, credential, enrolled, counter, enrolled_at, used_at, named,
         version)
     select p_realm, p.stream, (p.enrolled::jsonb ->> 'account')::uuid,
@@ -69,7 +69,7 @@ begin
         p.enrolled_at, to_timestamp(p.used[2]), p.named, p.version
     from page p
     where p.enrolled is not null or (
-        select true from urd.passkeys_{build} x where x.realm = p_realm and x.passkey = p.stream)
+        select true from {table} x where x.realm = p_realm and x.passkey = p.stream)
     on conflict (realm, passkey) do update set
         counter = coalesce(excluded.counter, k.counter),
         used_at = coalesce(excluded.used_at, k.used_at),
@@ -80,27 +80,29 @@ end $$;
 -- section: finish
 
 -- Not by the realm first (decision 0081).
-create unique index on urd.passkeys_{build} (credential, realm);
-create index on urd.passkeys_{build} (account, realm);
+create unique index on {table} (credential, realm);
+create index on {table} (account, realm);
 
 -- section: readers
 
 create or replace view urd.passkeys as
     select k.realm, k.passkey, k.account, k.credential, k.enrolled, k.counter, k.enrolled_at,
         k.used_at, k.named, k.version
-    from urd.passkeys_{build} k;
+    from {table} k;
 grant select on urd.passkeys to urd_app, urd_observer;
 
-create or replace view analyst.passkeys_v1 with (security_barrier) as
+-- section: analysts
+
+create or replace view {analyst}.passkeys_v1 with (security_barrier) as
     select k.passkey, k.account, k.enrolled_at, k.used_at
-    from urd.passkeys_{build} k
-    where k.realm = (select analyst.realm())
+    from {table} k
+    where k.realm = (select {analyst_realm})
     -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
     offset 0;
-comment on view analyst.passkeys_v1 is
+comment on view {analyst}.passkeys_v1 is
     'The passkeys that can be signed in with. What their owners call them is personal.';
-comment on column analyst.passkeys_v1.passkey is 'The passkey.';
-comment on column analyst.passkeys_v1.account is 'Whose it is.';
-comment on column analyst.passkeys_v1.enrolled_at is 'When it was enrolled.';
-comment on column analyst.passkeys_v1.used_at is 'When it was last used; null where it never was.';
-grant select on analyst.passkeys_v1 to urd_analyst;
+comment on column {analyst}.passkeys_v1.passkey is 'The passkey.';
+comment on column {analyst}.passkeys_v1.account is 'Whose it is.';
+comment on column {analyst}.passkeys_v1.enrolled_at is 'When it was enrolled.';
+comment on column {analyst}.passkeys_v1.used_at is 'When it was last used; null where it never was.';
+grant select on {analyst}.passkeys_v1 to urd_analyst;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.pending_installations_{build} (
+create table {table} (
     realm text collate "C" not null,
     client uuid not null,
     registered_at timestamptz not null,
@@ -16,11 +16,11 @@ create table urd.pending_installations_{build} (
 
 -- section: apply
 
-create function urd.pending_installations_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.pending_installations_{build} (realm, client, registered_at)
+    insert into {table} (realm, client, registered_at)
         select p_realm, e.stream, e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
@@ -28,7 +28,7 @@ begin
             and e.data -> 'grant_types' ->> 0 = 'urn:urd:flagship';
 
     -- As a list: a join would be free to read all of them.
-    delete from urd.pending_installations_{build} i
+    delete from {table} i
         where i.realm = p_realm and i.client = any (array(
             select e.stream from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
@@ -37,10 +37,10 @@ end $$;
 
 -- section: finish
 
-create index on urd.pending_installations_{build} (registered_at);
+create index on {table} (registered_at);
 
 -- section: readers
 
 create or replace view urd.pending_installations as
-    select i.realm, i.client, i.registered_at from urd.pending_installations_{build} i;
+    select i.realm, i.client, i.registered_at from {table} i;
 grant select on urd.pending_installations to urd_app, urd_observer;

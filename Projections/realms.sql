@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.realms_{build} (
+create table {table} (
     realm text collate "C" primary key,
     -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
     disabled boolean,
@@ -18,7 +18,7 @@ create table urd.realms_{build} (
 
 -- section: apply
 
-create function urd.realms_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
@@ -43,7 +43,7 @@ begin
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type in ('realm.created', 'realm.settings_changed')
     )
-    insert into urd.realms_{build} as r (
+    insert into {table} as r (
         realm, disabled, settings, created_at, changed_at, version)
     select p_realm,
         coalesce(p.switched % 2 = 1, case when p.created_at is not null then false end),
@@ -53,7 +53,7 @@ begin
         p.created_at, to_timestamp(p.last[2]), p.last[1]
     from page p cross join changes c
     where p.last is not null and (p.created_at is not null or (
-        select true from urd.realms_{build} k where k.realm = p_realm))
+        select true from {table} k where k.realm = p_realm))
     on conflict (realm) do update set
         disabled = coalesce(excluded.disabled, r.disabled),
         -- Null unsets: the default holds again.
@@ -72,5 +72,5 @@ end $$;
 
 create or replace view urd.realms as
     select r.realm, r.disabled, r.settings, r.created_at, r.changed_at, r.version
-    from urd.realms_{build} r;
+    from {table} r;
 grant select on urd.realms to urd_app, urd_observer;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.registration_tokens_{build} (
+create table {table} (
     realm text collate "C" not null,
     token uuid not null,
     label text collate "C" not null,
@@ -21,11 +21,11 @@ create table urd.registration_tokens_{build} (
 
 -- section: apply
 
-create function urd.registration_tokens_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.registration_tokens_{build} (
+    insert into {table} (
         realm, token, label, uses, used, scope, expires_at, created_at)
     select p_realm, e.stream, e.data ->> 'label', (e.data ->> 'uses')::integer, 0,
         e.data -> 'scope', to_timestamp((e.data ->> 'expires_at')::bigint), e.at
@@ -33,7 +33,7 @@ begin
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'registration_token.created';
 
-    update urd.registration_tokens_{build} t
+    update {table} t
         set used = t.used + u.used
         from (
             select e.stream, count(*)::integer as used
@@ -44,7 +44,7 @@ begin
         ) u
         where t.realm = p_realm and t.token = u.stream;
 
-    delete from urd.registration_tokens_{build} t
+    delete from {table} t
         using urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'registration_token.revoked' and t.realm = p_realm and t.token = e.stream;
@@ -56,5 +56,5 @@ end $$;
 
 create or replace view urd.registration_tokens as
     select t.realm, t.token, t.label, t.uses, t.used, t.scope, t.expires_at, t.created_at
-    from urd.registration_tokens_{build} t;
+    from {table} t;
 grant select on urd.registration_tokens to urd_app, urd_observer;

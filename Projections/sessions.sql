@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.sessions_{build} (
+create table {table} (
     realm text collate "C" not null,
     session uuid not null,
     account uuid,
@@ -27,18 +27,18 @@ create table urd.sessions_{build} (
 
 -- section: apply
 
-create function urd.sessions_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 begin
     -- A session is opened once.
     if p_types is null or 'session.opened' = any (p_types) then
-        insert into urd.sessions_{build} (
+        insert into {table} (
             realm, session, account, terms, opened_at, generation, announced, version)
         select p_realm, e.stream, (e.data ->> 'account')::uuid, e.data::text, e.at, 0,
             -- To look through the text costs less than to read it.
             e.data::text like '%"issuer":%', e.version
-        from urd.event e
+        from {log} e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'session.opened' {shard};
     end if;
@@ -54,19 +54,19 @@ begin
                     where e.type = 'session.ended') as ended,
                 max(array[e.version, date_part('epoch', e.at)]) filter (
                     where e.type = 'session.ended') as ended_at
-            from urd.event e
+            from {log} e
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type in ('session.refreshed', 'session.ended') {shard}
             group by e.stream
         )
         -- As a proposal, which is always a look-up: a join would be free to read all sessions.
-        insert into urd.sessions_{build} as s (
+        insert into {table} as s (
             realm, session, generation, refreshed_at, ended, ended_at, version)
         select p_realm, p.stream, p.refreshed[3], to_timestamp(p.refreshed[2]),
             right(p.ended, -10), to_timestamp(p.ended_at[2]), p.version
         from page p
         where (
-            select true from urd.sessions_{build} k
+            select true from {table} k
             where k.realm = p_realm and k.session = p.stream)
         on conflict (realm, session) do update set
             generation = coalesce(excluded.generation, s.generation),
@@ -80,13 +80,13 @@ end $$;
 -- section: finish
 
 -- An account's sessions that did not end: those that did are the history's.
-create index on urd.sessions_{build} (realm, account, session)
+create index on {table} (realm, account, session)
     where account is not null and ended is null;
 -- Those whose clients are to hear of their end.
-create index on urd.sessions_{build} (realm, session)
+create index on {table} (realm, session)
     where ended is null and announced;
 -- Of these, those that were opened by something that may be over by itself.
-create index on urd.sessions_{build} (realm, session)
+create index on {table} (realm, session)
     where ended is null and announced and terms like '%"opener_%';
 
 -- section: readers
@@ -94,23 +94,24 @@ create index on urd.sessions_{build} (realm, session)
 create or replace view urd.sessions as
     select s.realm, s.session, s.account, s.terms::json as terms, s.opened_at, s.generation,
         s.refreshed_at, s.ended, s.announced, s.version, s.terms like '%"opener_%' as has_opener
-    from urd.sessions_{build} s;
+    from {table} s;
 grant select on urd.sessions to urd_app, urd_observer;
 
+-- section: analysts
+
 -- What ends a session first: itself, its account, a removal of access, its client, or what it was exchanged from or opened
--- by. `least` keeps the planner from looking at what an analyst asks for in other realms (decision 0160).
-create or replace view analyst.sessions_v1 with (security_barrier) as
-    select least(s.session) as session, least(s.account) as account, t.client, t.client_id, t.app,
-        t.method, least(s.opened_at) as opened_at, least(s.refreshed_at) as refreshed_at,
-        least(s.generation) as generation, e.reason as end_reason, e.at as ended_at,
+-- by.
+create or replace view {schema}.session_ends as
+    select s.realm, s.session, s.account, t.client, t.client_id, t.app, t.method, s.opened_at,
+        s.refreshed_at, s.generation, e.reason as end_reason, e.at as ended_at,
         to_timestamp(t.expires_at) as expires_at
-    from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
+    from {table} s cross join lateral json_to_record(s.terms::json) as t (
         client uuid, client_id text, app uuid, method text, stamp bigint, moves bigint,
         amr jsonb, expires_at bigint, exchanged uuid, opener_session uuid, opener_client uuid,
         federated_device uuid, removals bigint, browser uuid, offline boolean)
-    left join urd.accounts a on a.realm = s.realm and a.account = s.account
-    left join urd.clients c on c.realm = s.realm and c.client = t.client
-    left join urd.clients oc on oc.realm = s.realm and oc.client = t.opener_client
+    left join {schema}.accounts a on a.realm = s.realm and a.account = s.account
+    left join {schema}.clients c on c.realm = s.realm and c.client = t.client
+    left join {schema}.clients oc on oc.realm = s.realm and oc.client = t.opener_client
     left join lateral (
         select x.reason, x.at from (
             select s.ended, s.ended_at where s.ended is not null
@@ -154,11 +155,11 @@ create or replace view analyst.sessions_v1 with (security_barrier) as
             union all (
                 with recursive origin as (
                     select o.session, o.terms::json, o.ended, o.ended_at, 1 as depth
-                    from urd.sessions_{build} o where o.realm = s.realm
+                    from {table} o where o.realm = s.realm
                         and o.session = coalesce(t.exchanged, t.opener_session)
                     union all
                     select o.session, o.terms::json, o.ended, o.ended_at, i.depth + 1
-                    from origin i join urd.sessions_{build} o on o.realm = s.realm
+                    from origin i join {table} o on o.realm = s.realm
                         and o.session = coalesce(
                             i.terms ->> 'exchanged', i.terms ->> 'opener_session')::uuid
                     where i.depth < 10
@@ -169,21 +170,28 @@ create or replace view analyst.sessions_v1 with (security_barrier) as
                 order by i.ended_at limit 1)
         ) x (reason, at)
         -- Its client may have been told later.
-        order by x.reason = 'lapsed', x.at limit 1) e on true
-    where s.realm = (select analyst.realm());
-comment on view analyst.sessions_v1 is 'Each session of an application as it is now.';
-comment on column analyst.sessions_v1.session is 'The session.';
-comment on column analyst.sessions_v1.account is 'Whose it is; null where a client acts for itself.';
-comment on column analyst.sessions_v1.client is 'Its client.';
-comment on column analyst.sessions_v1.client_id is 'The name of the client.';
-comment on column analyst.sessions_v1.app is 'The app of a tenant, where one was meant.';
-comment on column analyst.sessions_v1.method is 'By what it was opened.';
-comment on column analyst.sessions_v1.opened_at is 'When it was opened.';
-comment on column analyst.sessions_v1.refreshed_at is 'When its tokens were last refreshed.';
-comment on column analyst.sessions_v1.generation is 'How often its tokens were refreshed.';
-comment on column analyst.sessions_v1.end_reason is
+        order by x.reason = 'lapsed', x.at limit 1) e on true;
+
+-- `least` keeps the planner from looking at what an analyst asks for in other realms (decision 0160).
+create or replace view {analyst}.sessions_v1 with (security_barrier) as
+    select least(s.session) as session, least(s.account) as account, s.client, s.client_id, s.app,
+        s.method, least(s.opened_at) as opened_at, least(s.refreshed_at) as refreshed_at,
+        least(s.generation) as generation, s.end_reason, s.ended_at, s.expires_at
+    from {schema}.session_ends s
+    where s.realm = (select {analyst_realm});
+comment on view {analyst}.sessions_v1 is 'Each session of an application {as_it_is}.';
+comment on column {analyst}.sessions_v1.session is 'The session.';
+comment on column {analyst}.sessions_v1.account is 'Whose it is; null where a client acts for itself.';
+comment on column {analyst}.sessions_v1.client is 'Its client.';
+comment on column {analyst}.sessions_v1.client_id is 'The name of the client.';
+comment on column {analyst}.sessions_v1.app is 'The app of a tenant, where one was meant.';
+comment on column {analyst}.sessions_v1.method is 'By what it was opened.';
+comment on column {analyst}.sessions_v1.opened_at is 'When it was opened.';
+comment on column {analyst}.sessions_v1.refreshed_at is 'When its tokens were last refreshed.';
+comment on column {analyst}.sessions_v1.generation is 'How often its tokens were refreshed.';
+comment on column {analyst}.sessions_v1.end_reason is
     'Why it ended before its time: by itself, with its account, with its client, or (exchanged_…) with the session that '
     'it was exchanged from or whose app opened the web view that it came of; null where it did not. Also of one whose time was over by then: see expires_at.';
-comment on column analyst.sessions_v1.ended_at is 'When it did.';
-comment on column analyst.sessions_v1.expires_at is 'When it ends by itself.';
-grant select on analyst.sessions_v1 to urd_analyst;
+comment on column {analyst}.sessions_v1.ended_at is 'When it did.';
+comment on column {analyst}.sessions_v1.expires_at is 'When it ends by itself.';
+grant select on {analyst}.sessions_v1 to urd_analyst;

@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.ssf_streams_{build} (
+create table {table} (
     realm text collate "C" not null,
     stream uuid not null,
     client uuid not null,
@@ -22,11 +22,11 @@ create table urd.ssf_streams_{build} (
 
 -- section: apply
 
-create function urd.ssf_streams_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.ssf_streams_{build} as s (
+    insert into {table} as s (
         realm, stream, client, client_id, issuer, slot, method, status, created_at, version)
     select p_realm, e.stream, (e.data ->> 'client')::uuid, e.data ->> 'client_id',
         e.data ->> 'issuer', (e.data ->> 'slot')::integer, e.data ->> 'method', 'enabled',
@@ -36,7 +36,7 @@ begin
         and e.type = 'ssf_stream.created';
 
     -- Each column as the last event of the page has it that says anything of it.
-    update urd.ssf_streams_{build} s set
+    update {table} s set
         method = coalesce(l.method, s.method), status = coalesce(l.status, s.status),
         version = l.version
     from (
@@ -52,7 +52,7 @@ begin
     ) l
     where s.realm = p_realm and s.stream = l.stream;
 
-    delete from urd.ssf_streams_{build} s
+    delete from {table} s
         where s.realm = p_realm and s.stream = any (array(
             select e.stream from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
@@ -61,12 +61,12 @@ end $$;
 
 -- section: finish
 
-create index on urd.ssf_streams_{build} (realm, client);
+create index on {table} (realm, client);
 
 -- section: readers
 
 create or replace view urd.ssf_streams as
     select s.realm, s.stream, s.client, s.client_id, s.issuer, s.slot, s.method, s.status,
         s.created_at, s.version
-    from urd.ssf_streams_{build} s;
+    from {table} s;
 grant select on urd.ssf_streams to urd_app, urd_observer;

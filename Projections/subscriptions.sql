@@ -6,7 +6,7 @@
 
 -- section: tables
 
-create table urd.subscriptions_{build} (
+create table {table} (
     realm text collate "C" not null,
     subscription uuid not null,
     kind text collate "C" not null,
@@ -25,11 +25,11 @@ create table urd.subscriptions_{build} (
 
 -- section: apply
 
-create function urd.subscriptions_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.subscriptions_{build} as s (
+    insert into {table} as s (
         realm, subscription, kind, terms, state, created_at, changed_at, version, slot)
     select p_realm, e.stream, e.data ->> 'kind', e.data::text, 'active', e.at, e.at, e.version,
         (e.data ->> 'slot')::integer
@@ -37,7 +37,7 @@ begin
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'subscription.created';
 
-    update urd.subscriptions_{build} s
+    update {table} s
         set terms = coalesce((
                 select e.data::text from urd.event e
                 where e.realm = p_realm and e.position between p_first and p_last
@@ -75,5 +75,5 @@ end $$;
 create or replace view urd.subscriptions as
     select s.realm, s.subscription, s.kind, s.terms, s.state, s.reason, s.created_at, s.changed_at,
         s.version, s.slot
-    from urd.subscriptions_{build} s;
+    from {table} s;
 grant select on urd.subscriptions to urd_app, urd_observer;

@@ -7,7 +7,7 @@
 
 -- section: tables
 
-create table urd.web_apps_{build} (
+create table {table} (
     realm text collate "C" not null,
     web_app uuid not null,
     kind text collate "C" not null,
@@ -24,12 +24,12 @@ create table urd.web_apps_{build} (
 
 -- section: apply
 
-create function urd.web_apps_{build}_apply(
+create function {table}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
     -- Each event says all of it, so that the last one counts.
-    insert into urd.web_apps_{build} as w (
+    insert into {table} as w (
         realm, web_app, kind, slug, origin_host, card, registered_at, changed_at, version)
     select p_realm, l.stream, l.data ->> 'kind', l.data ->> 'slug',
         split_part(l.data ->> 'origin', '//', 2), l.data::text,
@@ -48,7 +48,7 @@ begin
         kind = excluded.kind, slug = excluded.slug, origin_host = excluded.origin_host,
         card = excluded.card, changed_at = excluded.changed_at, version = excluded.version;
 
-    delete from urd.web_apps_{build} w
+    delete from {table} w
         where w.realm = p_realm and w.web_app = any (array(
             select e.stream from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
@@ -58,13 +58,13 @@ end $$;
 -- section: finish
 
 -- Not unique: claims see to that, and two may change places within a page.
-create index on urd.web_apps_{build} (realm, slug);
-create index on urd.web_apps_{build} (realm, origin_host) where origin_host is not null;
+create index on {table} (realm, slug);
+create index on {table} (realm, origin_host) where origin_host is not null;
 
 -- section: readers
 
 create or replace view urd.web_apps as
     select w.realm, w.web_app, w.kind, w.slug, w.origin_host, w.card, w.registered_at,
         w.changed_at, w.version
-    from urd.web_apps_{build} w;
+    from {table} w;
 grant select on urd.web_apps to urd_app, urd_observer;

@@ -1,10 +1,21 @@
 -- A whole realm as of a moment: read models that are built from the log up to a position and no further, in a
--- schema of their own, for an hour. What is in them is copied from the live builds as PostgreSQL has these: their
--- tables, their functions and the views of analysts. So an as-of build applies what the live one applies, and a
--- node that may create nothing asks for one by its id alone.
+-- schema of their own, for an hour. What is in it is made of the same files as the live builds (`projection_text`):
+-- their tables, their functions and the views of analysts. So an as-of build applies what the live one applies, and
+-- a node that may create nothing asks for one by its id alone.
 --
 -- However a node ends, each step is a transaction: a page moves with the position that says how far it is, the views
 -- come with the state `ready`, and a schema whose build is not wanted any more is dropped by the next sweep.
+
+-- The sections of a read model's file, as the engine put them down with the build that it made of them. For names
+-- they have places, which `fill_as_of` knows.
+create table urd.projection_text (
+    projection text collate "C" not null,
+    build integer not null,
+    section text collate "C" not null check (section in ('tables', 'apply', 'finish', 'analysts')),
+    text text not null,
+    primary key (projection, build, section),
+    foreign key (projection, build) references urd.projection_build on delete cascade
+);
 
 create table urd.as_of_build (
     realm text collate "C" not null,
@@ -36,6 +47,8 @@ create table urd.as_of_part (
     realm text collate "C" not null,
     id uuid not null,
     projection text collate "C" not null,
+    -- The build that it is made like.
+    build integer not null,
     -- The event types that it looks at. Null: every one.
     types text[],
     stage text collate "C" not null default 'new' check (stage in ('new', 'filling', 'done')),
@@ -71,26 +84,16 @@ language sql immutable parallel safe set search_path = pg_catalog, pg_temp
 return array['accounts', 'sessions', 'clients', 'passkeys', 'credentials', 'findings', 'login_history',
     'daily_counts'];
 
--- What a definition names in `urd`, named in a build's schema.
-create function urd.as_of_text(p_id uuid, p_position bigint, p_text text) returns text
+-- A section of a read model's file with the names that a build has for what the section speaks of.
+create function urd.fill_as_of(p_id uuid, p_table text, p_text text) returns text
 language sql immutable set search_path = pg_catalog, pg_temp
-return replace(
-    regexp_replace(
-        regexp_replace(
-            regexp_replace(
-                replace(p_text, 'urd.analyst_trail', urd.as_of_schema(p_id) || '.analyst_trail'),
-                '\murd\.audit_trail_[0-9]+\M',
-                -- The log is its own trail.
-                format(
-                    '(select e.realm, least(e.position) as position, e.at, e.stream, e.subject, e.type, '
-                        'e.meta ->> ''actor'' as actor, '
-                        'e.meta ->> ''client'' as client, e.meta ->> ''correlation'' as correlation '
-                        'from urd.event e where e.position <= %s)', p_position), 'g'),
-            format('\murd\.(%s)_[0-9]+(?![0-9])', array_to_string(urd.as_of_projections(), '|')),
-            urd.as_of_schema(p_id) || '.\1', 'g'),
-        format('\murd\.(%s)\M', array_to_string(urd.as_of_projections(), '|')),
-        urd.as_of_schema(p_id) || '.\1', 'g'),
-    'analyst.realm()', format('analyst.realm_at(%L::uuid)', p_id));
+return replace(replace(replace(replace(replace(replace(p_text,
+    '{table}', p_table),
+    '{log}', p_table || '_event'),
+    '{schema}', urd.as_of_schema(p_id)),
+    '{analyst}', urd.as_of_schema(p_id)),
+    '{analyst_realm}', format('analyst.realm_at(%L::uuid)', p_id)),
+    '{as_it_is}', 'as it was');
 
 -- Of events what read models look at.
 create function urd.as_of_columns() returns text
@@ -103,8 +106,9 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
     v_schema text := urd.as_of_schema(p_id);
     v_position bigint;
-    v_part record;
-    v_parts integer := 0;
+    v_model record;
+    v_table text;
+    v_made text[] := '{}';
 begin
     select b.position into v_position from urd.as_of_build b
         where b.realm = p_realm and b.id = p_id and b.state = 'running' and b.leased_by = p_maker
@@ -116,38 +120,42 @@ begin
         return true;
     end if;
     execute format('create schema %I', v_schema);
-    for v_part in
-        select b.projection, b.types, c.oid::regclass as live,
-            format('%I.%I', v_schema, b.projection) as name,
-            coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as options,
-            (select pg_get_functiondef(p.oid) from pg_proc p
-                where p.pronamespace = 'urd'::regnamespace
-                    and p.proname = b.projection || '_' || b.build || '_apply'
-                    and p.pronargs = 4) as apply
-        from urd.projection_build b
-        join pg_class c on c.relnamespace = 'urd'::regnamespace
-            and c.relname = b.projection || '_' || b.build
-        where b.status = 'live' and b.projection = any (urd.as_of_projections())
+    for v_model in
+        select b.projection, b.build, b.types, t.sections
+        from urd.projection_build b cross join lateral (
+            select jsonb_object_agg(x.section, x.text) as sections from urd.projection_text x
+            where x.projection = b.projection and x.build = b.build) t
+        where b.status = 'live' and t.sections is not null
+        -- Views of some are made of others, as in `urd`.
+        order by b.projection
     loop
-        execute format(
-            'create table %s (like %s including defaults including constraints including storage)%s',
-            v_part.name, v_part.live, v_part.options);
-        -- Of analysts, who may ask how it would be read although it is another realm's.
-        execute (
-            select format('alter table %s ', v_part.name)
-                || string_agg(format('alter column %I set statistics 0', a.attname), ', ')
-            from pg_attribute a
-            where a.attrelid = v_part.live and a.attnum > 0 and not a.attisdropped
-                and a.attname <> 'realm');
-        execute format('create view %s_event as select %s from urd.event e where e.realm = %L',
-            v_part.name, urd.as_of_columns(), p_realm);
-        execute replace(urd.as_of_text(p_id, v_position, v_part.apply), ' urd.event ',
-            format(' %s_event ', v_part.name));
-        insert into urd.as_of_part (realm, id, projection, types)
-            values (p_realm, p_id, v_part.projection, v_part.types);
-        v_parts := v_parts + 1;
+        v_table := format('%I.%I', v_schema, v_model.projection);
+        if v_model.projection = 'audit_trail' then
+            -- The log is its own trail.
+            v_table := format(
+                '(select e.realm, least(e.position) as position, e.at, e.stream, e.subject, e.type, '
+                    'e.meta ->> ''actor'' as actor, '
+                    'e.meta ->> ''client'' as client, e.meta ->> ''correlation'' as correlation '
+                    'from urd.event e where e.position <= %s)', v_position);
+        else
+            execute urd.fill_as_of(p_id, v_table, v_model.sections ->> 'tables');
+            -- Of analysts, who may ask how it would be read although it is another realm's.
+            execute (
+                select format('alter table %s ', v_table)
+                    || string_agg(format('alter column %I set statistics 0', a.attname), ', ')
+                from pg_attribute a
+                where a.attrelid = v_table::regclass and a.attnum > 0 and not a.attisdropped
+                    and a.attname <> 'realm');
+            execute format('create view %s_event as select %s from urd.event e where e.realm = %L',
+                v_table, urd.as_of_columns(), p_realm);
+            execute urd.fill_as_of(p_id, v_table, v_model.sections ->> 'apply');
+            insert into urd.as_of_part (realm, id, projection, build, types)
+                values (p_realm, p_id, v_model.projection, v_model.build, v_model.types);
+        end if;
+        execute urd.fill_as_of(p_id, v_table, v_model.sections ->> 'analysts');
+        v_made := v_made || v_model.projection;
     end loop;
-    if v_parts < cardinality(urd.as_of_projections()) then
+    if not (urd.as_of_projections() || 'audit_trail'::text) <@ v_made then
         raise object_not_in_prerequisite_state using
             message = 'read models are missing', hint = 'Build them with: urd migrate';
     end if;
@@ -172,7 +180,7 @@ begin
     return v_realm;
 end $$;
 
-revoke all on function urd.as_of_schema, urd.as_of_projections, urd.as_of_text, urd.as_of_columns, urd.open_as_of,
+revoke all on function urd.as_of_schema, urd.as_of_projections, urd.fill_as_of, urd.as_of_columns, urd.open_as_of,
     analyst.realm_at from public;
 grant execute on function urd.as_of_schema, urd.open_as_of to urd_app;
 grant execute on function analyst.realm_at to urd_analyst;

@@ -1,22 +1,27 @@
 -- How a whole realm as of a moment is filled.
 
--- Copies indexes of a live table that a build's table does not have yet.
-create function urd.copy_indexes(p_live regclass, p_table text, p_key boolean) returns void
+-- Takes a table's keys and indexes away, which rows are faster without, and says how they are made again.
+create function urd.lift_indexes(p_table regclass) returns text[]
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
-    v_index text;
+    v_index record;
+    v_again text[] := '{}';
 begin
     for v_index in
-        select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = p_live
-            -- Pages look up by the key, and sign-ins of an account that ended.
-            and (i.indisprimary or pg_get_indexdef(i.indexrelid) like '%login\_history%(realm, account, at, "position")%')
-                = p_key
-            -- A search for sign-ins in an hour's build can wait for a scan.
-            and (p_key or p_live::text not like '%login\_history%')
+        select i.indexrelid, i.indexrelid::regclass as name, c.oid as key, c.conname
+        from pg_index i left join pg_constraint c on c.conrelid = i.indrelid and c.conindid = i.indexrelid
+        where i.indrelid = p_table
     loop
-        execute regexp_replace(
-            v_index, ' INDEX \S+ ON (ONLY )?urd\.\S+ ', format(' INDEX ON %s ', p_table));
+        if v_index.key is null then
+            v_again := v_again || pg_get_indexdef(v_index.indexrelid);
+            execute format('drop index %s', v_index.name);
+        else
+            v_again := v_again
+                || format('alter table %s add %s', p_table, pg_get_constraintdef(v_index.key));
+            execute format('alter table %s drop constraint %I', p_table, v_index.conname);
+        end if;
     end loop;
+    return v_again;
 end $$;
 
 -- Of a build's copied credentials: takes out all of the accounts to which something happened since the moment, and
@@ -71,6 +76,8 @@ declare
     v_table text := format('%I.%I', urd.as_of_schema(p_id), p_projection);
     v_again text := v_table || '_touched';
     v_live record;
+    v_indexes text[];
+    v_making text;
     v_head bigint;
     v_index text;
     v_indexed bigint;
@@ -78,11 +85,14 @@ begin
     select b.build, b.types, format('urd.%I', b.projection || '_' || b.build) as name,
             case when p.attached then h.position else p.position end as position
         into v_live
-        from urd.projection_build b
+        from urd.as_of_part a
+        -- Another one may be live by now: that has other rows.
+        join urd.projection_build b
+            on b.projection = a.projection and b.build = a.build and b.status = 'live'
         left join urd.projection_position p on p.realm = p_realm
             and p.projection = b.projection and p.build = b.build
         left join urd.realm_log h on h.realm = p_realm
-        where b.projection = p_projection and b.status = 'live';
+        where a.realm = p_realm and a.id = p_id and a.projection = p_projection;
     if p_projection = 'credentials' then
         -- A credential is in the streams of others as well, which the index finds by whose it is.
         select format('urd.event_index_%s', b.build),
@@ -94,13 +104,14 @@ begin
             left join urd.realm_log h on h.realm = p_realm
             where b.projection = 'event_index' and b.status = 'live';
     end if;
-    if coalesce(v_live.position, 0) - p_position not between 0 and p_position / 2
+    if v_live.name is null
+        or coalesce(v_live.position, 0) - p_position not between 0 and p_position / 2
         or p_projection = 'credentials' and coalesce(v_indexed, 0) < p_position
     then
-        perform urd.copy_indexes(v_live.name::regclass, v_table, true);
         perform urd.teach_planner(v_table::regclass);
         return false;
     end if;
+    v_indexes := urd.lift_indexes(v_table::regclass);
     if p_projection = 'daily_counts' then
         -- In one statement: what is counted in the rows is what the position says.
         execute format($sql$
@@ -114,14 +125,19 @@ begin
                 group by 1, 2) d on d.day = c.day and d.type = c.type
             where c.realm = $1 and c.events > coalesce(d.events, 0) $sql$, v_table, v_live.name)
             using p_realm, p_position, v_live.build;
-        perform urd.copy_indexes(v_live.name::regclass, v_table, true);
+    else
+        execute format('insert into %s select t.* from %s t where t.realm = $1 and %s', v_table,
+            v_live.name,
+            case p_projection when 'login_history' then 't.position <= $2' else 'true' end)
+            using p_realm, p_position;
+    end if;
+    foreach v_making in array v_indexes loop
+        execute v_making;
+    end loop;
+    if p_projection = 'daily_counts' then
         return true;
     end if;
-    execute format('insert into %s select t.* from %s t where t.realm = $1 and %s', v_table,
-        v_live.name, case p_projection when 'login_history' then 't.position <= $2' else 'true' end)
-        using p_realm, p_position;
     select h.position into v_head from urd.realm_log h where h.realm = p_realm;
-    perform urd.copy_indexes(v_live.name::regclass, v_table, true);
     execute format('analyze %s', v_table);
     if p_projection = 'credentials' then
         perform urd.begin_credentials_as_of(
@@ -202,10 +218,13 @@ begin
             set stage = 'filling', copied = urd.begin_as_of(p_realm, p_id, p_projection, v_until)
             where p.realm = p_realm and p.id = p_id and p.projection = p_projection;
     elsif v_part.stage = 'filling' and v_part.position >= v_until then
-        perform urd.copy_indexes(
-            (select format('urd.%I', b.projection || '_' || b.build)::regclass
-                from urd.projection_build b
-                where b.projection = p_projection and b.status = 'live'), v_table, false);
+        -- A search for sign-ins in an hour's build can wait for a scan.
+        if p_projection <> 'login_history' then
+            execute urd.fill_as_of(p_id, v_table, (
+                select x.text from urd.projection_text x
+                where x.projection = p_projection and x.build = v_part.build
+                    and x.section = 'finish'));
+        end if;
         perform set_config('enable_seqscan', 'on', true);
         execute format('select count(*) from %s', v_table) into v_rows;
         if v_rows > 0 then
@@ -265,5 +284,5 @@ begin
     return next;
 end $$;
 
-revoke all on function urd.copy_indexes, urd.begin_credentials_as_of, urd.begin_as_of, urd.step_as_of from public;
+revoke all on function urd.lift_indexes, urd.begin_credentials_as_of, urd.begin_as_of, urd.step_as_of from public;
 grant execute on function urd.step_as_of to urd_app;

@@ -5,11 +5,8 @@ create function urd.show_as_of(p_realm text, p_id uuid, p_maker uuid) returns bo
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     v_schema text := urd.as_of_schema(p_id);
-    v_position bigint;
-    v_view record;
-    v_comment record;
 begin
-    select b.position into v_position from urd.as_of_build b
+    perform from urd.as_of_build b
         where b.realm = p_realm and b.id = p_id and b.state = 'running' and b.leased_by = p_maker
         for update;
     if not found or exists (
@@ -17,35 +14,8 @@ begin
     then
         return false;
     end if;
-    for v_view in
-        select c.oid, c.relname as name, pg_get_viewdef(c.oid) as definition,
-            coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as options
-        from pg_class c
-        where c.relkind = 'v' and (c.oid = to_regclass('urd.analyst_trail')
-            or c.relnamespace = 'analyst'::regnamespace
-            and pg_get_viewdef(c.oid) ~ format('\murd\.(analyst_trail|(audit_trail|%s)_[0-9])',
-                array_to_string(urd.as_of_projections(), '|')))
-        -- What others are made of comes first.
-        order by c.relname <> 'analyst_trail'
-    loop
-        execute format('create view %I.%I%s as %s', v_schema, v_view.name, v_view.options,
-            urd.as_of_text(p_id, v_position, v_view.definition));
-        continue when v_view.name = 'analyst_trail';
-        for v_comment in
-            select a.attname, replace(d.description, 'as it is now', 'as it was') as words
-            from pg_description d
-            left join pg_attribute a on a.attrelid = d.objoid and a.attnum = d.objsubid
-                and d.objsubid > 0
-            where d.objoid = v_view.oid and d.classoid = 'pg_class'::regclass
-        loop
-            execute format('comment on %s %I.%I%s is %L',
-                case when v_comment.attname is null then 'view' else 'column' end, v_schema,
-                v_view.name, coalesce('.' || quote_ident(v_comment.attname), ''), v_comment.words);
-        end loop;
-        execute format('grant select on %I.%I to urd_analyst', v_schema, v_view.name);
-    end loop;
     execute format('grant usage on schema %I to urd_analyst, urd_app', v_schema);
-    execute format('grant select on %1$I.accounts, %1$I.sessions, %1$I.clients, %1$I.passkeys, '
+    execute format('grant select on %1$I.accounts, %1$I.session_ends, %1$I.clients, %1$I.passkeys, '
         '%1$I.credentials to urd_app', v_schema);
     update urd.as_of_build b set state = 'ready', finished_at = now(), leased_by = null
         where b.realm = p_realm and b.id = p_id;

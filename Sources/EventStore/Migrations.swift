@@ -23,15 +23,23 @@ enum Migrations {
                 PackageResources.account_ends_sql, PackageResources.webhooks_sql,
                 PackageResources.signals_sql, PackageResources.signed_requests_sql,
                 PackageResources.analysts_sql, PackageResources.case_files_sql,
-                PackageResources.what_if_sql, PackageResources.as_of_builds_sql,
+                PackageResources.what_if_sql,
+            ].joined()))
+
+    /// Realms as of a moment. Where an earlier build made tables and functions for them, these go first.
+    private static let asOfBuilds = Step(
+        version: 39, name: "as_of_builds",
+        sql: Array(
+            [
+                PackageResources.m039_as_of_builds_sql, PackageResources.as_of_builds_sql,
                 PackageResources.as_of_filling_sql, PackageResources.as_of_showing_sql,
             ].joined()))
 
-    static let all = [baseline]
+    static let all = [baseline, asOfBuilds]
 }
 
 /// How a database got to the baseline before there was one: in 38 steps, each with a row and a digest of its own. What
-/// they made is what the baseline makes.
+/// they made is what the baseline makes, and what step 39 replaces.
 enum EarlierSteps {
     static let versions = 1...Migrations.baseline.version
 

@@ -130,6 +130,40 @@ import Testing
         }
     }
 
+    /// As the last build before the baseline made them, and as a build was left that was being read.
+    @Test func `what an earlier build had of realms as of a moment goes, schemas with the sweep`()
+        throws
+    {
+        let database = try TestCluster.shared.makeDatabase(migrated: false)
+        let owner = try Connection(database.owner)
+        let before = [Migrations.baseline]
+        #expect(try Migrator(owner, steps: before).migrate() == ["38 baseline"])
+        let schema = "analyst_at_00000000000000000000000000000001"
+        try owner.run(
+            """
+            create table urd.as_of_build (realm text, id uuid unique, state text);
+            create table urd.as_of_part (id uuid references urd.as_of_build (id));
+            create table urd.as_of_page (id uuid references urd.as_of_build (id));
+            insert into urd.as_of_build values ('one', '00000000-0000-0000-0000-000000000001', 'ready');
+            insert into urd.as_of_part select id from urd.as_of_build;
+            create function urd.as_of_schema(p_id uuid) returns text language sql return 'a';
+            create function urd.as_of_text(p_id uuid, p_position bigint, p_text text) returns text
+                language sql return p_text;
+            create function urd.copy_indexes(p_live regclass, p_table text, p_key boolean)
+                returns void language sql return null;
+            create function analyst.realm_at(p_id uuid) returns text language sql return 'one';
+            create schema \(schema);
+            create view \(schema).accounts_v1 as select analyst.realm_at(null) as realm
+            """)
+        #expect(try Migrator(owner).migrate() == ["39 as_of_builds"])
+        #expect(try Migrator(owner).state().isCurrent)
+        #expect(try owner.run("select from urd.as_of_build").isEmpty)
+        let gone = "select from pg_proc where proname in ('as_of_text', 'copy_indexes')"
+        #expect(try owner.run(gone).isEmpty)
+        #expect(try owner.run("select urd.sweep_as_of()").text(0, 0) == "1")
+        #expect(try owner.run("select from pg_namespace where nspname = '\(schema)'").isEmpty)
+    }
+
     /// Plans that are made now are kept: they must not be those for a table of no rows.
     @Test func `the planner knows how a realm fills the log's tables and takes them for new ones`()
         throws

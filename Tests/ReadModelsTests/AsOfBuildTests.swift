@@ -170,6 +170,29 @@ import Values
         }
     }
 
+    @Test func `a read model that is replaced meanwhile is built as it was, until it is dropped`()
+        async throws
+    {
+        try live(200)
+        for replacements in [1, 2] {
+            let build = try #require(try await asked(200))
+            let maker = newID()
+            let claimed = try #require(try await store().claim(build.id, by: maker))
+            let key = "'one', '\(build.id)', '\(maker)'"
+            #expect(try world.value("select urd.open_as_of(\(key))") == "true")
+            for _ in 0..<replacements { _ = try world.engine().rebuild("sessions") }
+            try await AsOfBuildRun(store(), maker: maker).make(claimed)
+            let made = try #require(try await store().build(build.id, in: realm))
+            guard replacements == 1 else {
+                #expect(made.state == .failed && made.fault == .notApplicable)
+                continue
+            }
+            #expect(made.state == .ready)
+            let number = try #require(try world.live("sessions"))
+            #expect(try rows("\(build.schema).sessions") == rows("urd.sessions_\(number)"))
+        }
+    }
+
     @Test func `a realm has two, and what is not wanted any more leaves no schema`() async throws {
         try live(50)
         let (first, second) = (try await made(50), try await made(30))

@@ -178,7 +178,7 @@ struct RuleTests {
     @Test(arguments: [
         "select position from urd.event where position = $1", "delete from urd.claim x",
         "insert into urd.command values ($1)", "update urd.realm_log set position = 1",
-        "SELECT 1 FROM urd.stream",
+        "SELECT 1 FROM urd.stream", "select 1 from {log} e",
     ])
     func `SQL without its realm is found`(sql: String) {
         let inFile = "-- Why.\n\nselect 1;\n\(sql);\n"

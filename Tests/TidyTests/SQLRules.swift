@@ -2,10 +2,10 @@ import Foundation
 
 /// The house rules for SQL, in files and in the strings of Swift.
 enum SQLRules {
-    /// The tables that hold the log: one tenant must never meet another's rows.
+    /// The tables that hold the log, as read models name it too: one tenant must never meet another's rows.
     private static let touched = Pattern(
-        #"(?i)\b(?:from|join|into|update|using)\s+(?:only\s+)?urd\.(event|stream|claim|command|"#
-            + #"realm_log)\b(?!_)"#)
+        #"(?i)\b(?:from|join|into|update|using)\s+(?:only\s+)?"#
+            + #"(urd\.(?:event|stream|claim|command|realm_log)\b(?!_)|\{log\})"#)
     private static let realm = Pattern(#"(?i)\brealm\b|\bp_realm\b"#)
 
     static func statements(inFile text: String) -> [(line: Int, text: String)] {
@@ -39,7 +39,7 @@ enum SQLRules {
                 return nil
             }
             return Finding(
-                path: path, line: line, what: "a statement touches urd.\(match[1]) without realm",
+                path: path, line: line, what: "a statement touches \(match[1]) without realm",
                 remedy: "Every key, WHERE and JOIN of the log has realm in it")
         }
     }

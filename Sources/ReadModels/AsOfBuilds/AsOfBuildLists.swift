@@ -33,12 +33,11 @@ public enum AsOfList: String, CaseIterable, Sendable {
             """
         case .sessions:
             """
-            'session', a.session, 'account', a.account, 'client', a.terms::json ->> 'client',
-            'client_id', a.terms::json ->> 'client_id', 'app', a.terms::json ->> 'app',
-            'method', a.terms::json ->> 'method', 'opened_at', \(time("a.opened_at")),
-            'refreshed_at', \(time("a.refreshed_at")), 'generation', a.generation,
-            'end_reason', e.reason, 'ended_at', \(time("e.at")),
-            'expires_at', \(time("to_timestamp((a.terms::json ->> 'expires_at')::bigint)"))
+            'session', a.session, 'account', a.account, 'client', a.client,
+            'client_id', a.client_id, 'app', a.app, 'method', a.method,
+            'opened_at', \(time("a.opened_at")), 'refreshed_at', \(time("a.refreshed_at")),
+            'generation', a.generation, 'end_reason', a.end_reason,
+            'ended_at', \(time("a.ended_at")), 'expires_at', \(time("a.expires_at"))
             """
         case .clients:
             """
@@ -60,87 +59,8 @@ public enum AsOfList: String, CaseIterable, Sendable {
         }
     }
 
-    /// Joins to the list's rows: of sessions, what ended each first, as `sessions_v1` says it (decision 0148).
-    fileprivate func beside(in schema: String) -> String {
-        guard self == .sessions else { return "" }
-        return """
-            cross join lateral json_to_record(a.terms::json) as t (
-                client uuid, stamp bigint, moves bigint, amr jsonb, exchanged uuid,
-                opener_session uuid, opener_client uuid, federated_device uuid, removals bigint,
-                browser uuid, offline boolean)
-            left join \(schema).accounts o on o.realm = a.realm and o.account = a.account
-            left join \(schema).clients c on c.realm = a.realm and c.client = t.client
-            left join \(schema).clients oc
-                on oc.realm = a.realm and oc.client = t.opener_client
-            left join lateral (
-                select x.reason, x.at from (
-                    select a.ended, a.ended_at where a.ended is not null
-                    union all (
-                        select n.reason, n.at from urd.account_ends n
-                        where a.account is not null and coalesce(o.stamp > t.stamp, true)
-                            and n.realm = a.realm and n.account = a.account and n.stamp = t.stamp
-                        limit 1)
-                    union all (\(Self.removal))
-                    union all (
-                        select 'mailbox_changed', m.at from urd.event m
-                        where coalesce(t.moves, 0) < o.moves and t.amr <@ '["otp", "mail"]'
-                            and t.amr <> '[]' and m.realm = a.realm and m.stream = a.account
-                            and m.type = 'account.mailbox_moved'
-                        order by m.version offset coalesce(t.moves, 0) limit 1)
-                    union all (
-                        select 'client_deleted', d.at from urd.event d
-                        where c.client is null and d.realm = a.realm and d.stream = t.client
-                            and d.type = 'client.deleted' limit 1)
-                    union all (
-                        select 'client_deleted', d.at from urd.event d
-                        where t.opener_client is not null and oc.client is null
-                            and d.realm = a.realm and d.stream = t.opener_client
-                            and d.type = 'client.deleted' limit 1)
-                    union all (
-                        with recursive origin as (
-                            select i.terms::json, i.ended, i.ended_at, 1 as depth
-                            from \(schema).sessions i
-                            where i.realm = a.realm
-                                and i.session = coalesce(t.exchanged, t.opener_session)
-                            union all
-                            select i.terms::json, i.ended, i.ended_at, g.depth + 1
-                            from origin g join \(schema).sessions i on i.realm = a.realm
-                                and i.session = coalesce(
-                                    g.terms ->> 'exchanged', g.terms ->> 'opener_session')::uuid
-                            where g.depth < 10
-                        )
-                        select 'exchanged_' || g.ended, g.ended_at from origin g
-                        where coalesce(t.exchanged, t.opener_session) is not null
-                            and g.ended is not null
-                        order by g.ended_at limit 1)
-                ) x (reason, at)
-                order by x.reason = 'lapsed', x.at limit 1) e on true
-            """
-    }
-
-    /// The first removal of access that a session ended by.
-    private static let removal = """
-        select case when n.data ->> 'client' is not null then 'withdrawn'
-                when n.data ->> 'browser' is not null then 'logged_out'
-                else 'revoked' end,
-            n.at
-        from urd.event n
-        where coalesce(greatest(
-                (o.removed ->> t.client::text)::bigint,
-                (o.removed ->> t.federated_device::text)::bigint,
-                (o.removed ->> concat(
-                    case when t.offline then 'offline ' end, t.browser))::bigint), 0)
-                > coalesce(t.removals, 0)
-            and n.realm = a.realm and n.stream = a.account
-            and n.type = 'account.access_removed'
-            and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
-            and coalesce(n.data ->> 'client', n.data ->> 'federated_device', concat(
-                    case when n.data ->> 'offline' = 'true' then 'offline ' end,
-                    n.data ->> 'browser'))
-                in (t.client::text, t.federated_device::text,
-                    concat(case when t.offline then 'offline ' end, t.browser))
-        order by n.version limit 1
-        """
+    /// What has its rows in a build: of sessions, with what ended each first.
+    fileprivate var relation: String { self == .sessions ? "session_ends" : rawValue }
 
     private func time(_ column: String) -> String {
         #"to_char(\#(column) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"#
@@ -188,7 +108,7 @@ extension AsOfBuildStore {
         let statement = """
             select a.\(list.key), \(list.kind),
                 json_strip_nulls(json_build_object(\(list.members)))::text
-            from \(build.schema).\(list.rawValue) a \(list.beside(in: build.schema))
+            from \(build.schema).\(list.relation) a
             where a.realm = $1 and (a.\(list.key), \(list.kind)) > ($2, $4)
                 \(account == nil ? "" : "and a.account = $5")
             order by a.\(list.key), 2 limit $3

@@ -85,9 +85,28 @@ enum Builds {
                 values ($1, $2, $3, $4::text::text[], sha256(convert_to($5, 'UTF8')), $6,
                     'building')
                 """, parameters)
+            try keepSections(of: projection, build, connection)
             try connection.run("select urd.bind_builds()")
             try connection.run("select urd.enroll()")
             return build
+        }
+    }
+
+    /// A realm as of a moment is built by nodes, which may create nothing: the database makes it of these.
+    private static func keepSections(
+        of projection: Projection, _ build: Int, _ connection: Connection
+    ) throws(Postgres.Failure) {
+        for (name, text) in projection.sectionsAsOf {
+            var parameters = Parameters()
+            parameters.add(projection.name)
+            parameters.add(Int32(build))
+            parameters.add(name)
+            parameters.add(text)
+            try connection.executeOnce(
+                """
+                insert into urd.projection_text (projection, build, section, text)
+                values ($1, $2, $3, $4)
+                """, parameters)
         }
     }
 

@@ -1,7 +1,9 @@
 import Synchronization
 
-/// A read model as its file under `Projections/` defines it. Its SQL is a template: each build of
-/// it puts its number into the names of tables and function.
+/// A read model as its file under `Projections/` defines it. Its SQL is a template: `{table}` begins the
+/// names of tables and function, which have the number of their build in them. A file with views of
+/// analysts is also built as of a moment, in a schema of its own (`Schema/as_of_builds.sql`): what it
+/// names there has another place, which `{schema}`, `{analyst}`, `{analyst_realm}` and `{log}` stand for.
 public struct Projection: Sendable {
     public enum Kind: String, Sendable {
         /// Moves with the log, in the transaction that appends.
@@ -22,6 +24,7 @@ public struct Projection: Sendable {
     let definition: String
 
     private static let sections = ["tables", "apply", "finish", "readers"]
+    private static let views = "analysts"
 
     /// Nil where the file lacks a section or does not say what kind it is.
     public init?(name: String, file: String) {
@@ -46,14 +49,16 @@ public struct Projection: Sendable {
             if !code.isEmpty, !code.hasPrefix("--") { definition += line + "\n" }
         }
         guard let kind = header["kind"].flatMap(Kind.init), !name.isEmpty,
-            Self.sections.allSatisfy({ text[$0] != nil }), text.count == Self.sections.count
+            Self.sections.allSatisfy({ text[$0] != nil }),
+            text.count == Self.sections.count + (text[Self.views] == nil ? 0 : 1)
         else { return nil }
         self.name = name
         self.kind = kind
         types = header["types"].map { $0.split(separator: " ").map(String.init) }
         isShardable = text["apply"]?.contains("{shard}") ?? false
         self.text = text
-        self.definition = definition
+        // As builds had it that were made when files spelt the table's name.
+        self.definition = definition.replacing("{table}", with: "urd.\(name)_{build}")
     }
 
     /// `-- kind: inline` and the like: a comment that means something.
@@ -71,7 +76,7 @@ public struct Projection: Sendable {
 
     /// The views that readers use, and the one that says how far they are.
     func readers(_ build: Int) -> String {
-        instantiate("readers", build) + """
+        instantiate("readers", build) + instantiate(Self.views, build) + """
 
             create or replace view urd.\(name)_position as
                 select h.realm, h.epoch, h.position as head,
@@ -109,12 +114,32 @@ public struct Projection: Sendable {
     private func instantiate(
         _ section: String, _ build: Int, parameters: String = "", condition: String = ""
     ) -> String {
+        template(section, parameters: parameters, condition: condition)
+            .replacing("{table}", with: "urd.\(name)_\(build)")
+            .replacing("{build}", with: String(build))
+            .replacing("{schema}", with: "urd")
+            .replacing("{log}", with: "urd.event")
+            .replacing("{analyst}", with: "analyst")
+            .replacing("{analyst_realm}", with: "analyst.realm()")
+            .replacing("{as_it_is}", with: "as it is now")
+    }
+
+    /// A section with places for the names of what it makes and reads.
+    private func template(
+        _ section: String, parameters: String = "", condition: String = ""
+    ) -> String {
         let listed = (types ?? []).joined(separator: ",")
         return (text[section] ?? "")
-            .replacing("{build}", with: String(build))
             .replacing("{types}", with: "'{\(listed)}'::text[]")
             .replacing("{shard_parameters}", with: parameters)
             .replacing("{shard}", with: condition)
+    }
+
+    /// The sections that a realm as of a moment has, whose names PostgreSQL fills in; none where no
+    /// analyst sees the read model.
+    var sectionsAsOf: [(name: String, text: String)] {
+        guard text[Self.views] != nil else { return [] }
+        return ["tables", "apply", "finish", Self.views].map { ($0, template($0)) }
     }
 }
 
