@@ -54,6 +54,8 @@ create table urd.as_of_part (
     stage text collate "C" not null default 'new' check (stage in ('new', 'filling', 'done')),
     -- Whether the live rows were copied: then what is applied is what was touched since the moment.
     copied boolean not null default false,
+    -- How the indexes are made that only readers need: when all is applied.
+    indexes text[] not null default '{}',
     position bigint not null default 0,
     -- How many rows it has, once it is done.
     rows bigint,

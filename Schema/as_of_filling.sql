@@ -1,7 +1,7 @@
 -- How a whole realm as of a moment is filled.
 
--- Takes a table's keys and indexes away, which rows are faster without, and says how they are made again.
-create function urd.lift_indexes(p_table regclass) returns text[]
+-- Takes a table's indexes away, and its keys too if that is said: rows are faster without. Says how they are made again.
+create function urd.lift_indexes(p_table regclass, p_keys boolean) returns text[]
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
     v_index record;
@@ -10,7 +10,7 @@ begin
     for v_index in
         select i.indexrelid, i.indexrelid::regclass as name, c.oid as key, c.conname
         from pg_index i left join pg_constraint c on c.conrelid = i.indrelid and c.conindid = i.indexrelid
-        where i.indrelid = p_table
+        where i.indrelid = p_table and (p_keys or c.oid is null)
     loop
         if v_index.key is null then
             v_again := v_again || pg_get_indexdef(v_index.indexrelid);
@@ -111,7 +111,7 @@ begin
         perform urd.teach_planner(v_table::regclass);
         return false;
     end if;
-    v_indexes := urd.lift_indexes(v_table::regclass);
+    v_indexes := urd.lift_indexes(v_table::regclass, true);
     if p_projection = 'daily_counts' then
         -- In one statement: what is counted in the rows is what the position says.
         execute format($sql$
@@ -195,6 +195,7 @@ declare
     v_survey record;
     v_rows bigint;
     v_gone text;
+    v_making text;
 begin
     select b.position, b.page into v_until, v_page from urd.as_of_build b
         where b.realm = p_realm and b.id = p_id and b.state = 'running' and b.leased_by = p_maker
@@ -214,10 +215,18 @@ begin
     o_done := v_part.stage = 'done';
     if v_part.stage = 'new' then
         perform set_config('enable_seqscan', 'on', true);
+        v_part.copied := urd.begin_as_of(p_realm, p_id, p_projection, v_until);
+        -- Of the sign-ins those of an account are looked for while others are applied.
+        if not v_part.copied and p_projection <> 'login_history' then
+            v_part.indexes := urd.lift_indexes(v_table::regclass, false);
+        end if;
         update urd.as_of_part p
-            set stage = 'filling', copied = urd.begin_as_of(p_realm, p_id, p_projection, v_until)
+            set stage = 'filling', copied = v_part.copied, indexes = v_part.indexes
             where p.realm = p_realm and p.id = p_id and p.projection = p_projection;
     elsif v_part.stage = 'filling' and v_part.position >= v_until then
+        foreach v_making in array v_part.indexes loop
+            execute v_making;
+        end loop;
         -- A search for sign-ins in an hour's build can wait for a scan.
         if p_projection <> 'login_history' then
             execute urd.fill_as_of(p_id, v_table, (
