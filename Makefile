@@ -2,8 +2,8 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak check bench bench-full measure fuzz build deb format lint
-.PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test packages-deb
+.PHONY: help dev test soak check bench bench-full measure fuzz build deb image format lint
+.PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test packages-deb packages-image
 
 FUZZ_SECONDS ?= 60
 # No index for editors, which make their own: a sixth of the time. Tests/run.sh builds alike, so that nothing is compiled twice.
@@ -59,6 +59,10 @@ deb: packages-deb ## the Debian package: dist/urd_VERSION_ARCH.deb
 	@$(RELEASE_BUILD) --product urd
 	@deploy/make-deb.sh .build/release/urd
 
+image: packages-image ## the container image: dist/image, an OCI layout
+	@$(RELEASE_BUILD) --product urd
+	@deploy/make-image.sh .build/release/urd
+
 build: packages-build ## the release binary: .build/release/urd
 	$(RELEASE_BUILD) --product urd
 
@@ -88,3 +92,6 @@ packages-test:
 
 packages-deb:
 	@deploy/install-packages.sh deb
+
+packages-image:
+	@deploy/install-packages.sh image

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs what Urd needs from Debian or Ubuntu, and says what it cannot install.
 #
-# usage: deploy/install-packages.sh [toolchain|build|deb|run|bench|build-tests|test] [--print]
+# usage: deploy/install-packages.sh [toolchain|build|deb|image|run|bench|build-tests|test] [--print]
 #   toolchain    nothing: only looks for Swift
 #   build        the C libraries that Urd links (default)
 #   deb          what packs the program for Debian on top
+#   image        what packs it as a container image on top
 #   run          what `urd dev` needs on top: a PostgreSQL server
 #   bench        what the benchmarks need on top: a load generator
 #   build-tests  the C libraries that Urd and its tests link
@@ -18,10 +19,10 @@ purpose=build
 print_only=no
 for word in "$@"; do
     case "$word" in
-    toolchain | build | deb | run | bench | build-tests | test) purpose=$word ;;
+    toolchain | build | deb | image | run | bench | build-tests | test) purpose=$word ;;
     --print) print_only=yes ;;
     *)
-        echo "install-packages.sh: unknown argument '$word' (toolchain, build, deb, run, bench, build-tests, test, --print)" >&2
+        echo "install-packages.sh: unknown argument '$word' (toolchain, build, deb, image, run, bench, build-tests, test, --print)" >&2
         exit 2
         ;;
     esac
@@ -63,6 +64,8 @@ build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libp
 build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
 build_packages="$build_packages zlib1g-dev pkg-config"
 deb_packages="debhelper lintian"
+# An image is packed and looked at without a daemon.
+image_packages="umoci skopeo ca-certificates"
 run_packages="util-linux"
 # A load generator, what signs as fast as it can, and what the figures of the flagship app run.
 bench_packages="wrk openssl python3 python3-cryptography"
@@ -94,6 +97,7 @@ test_packages="$test_packages iproute2"
 test_packages="$test_packages python3-pysaml2 xmlsec1"
 # What speaks HTTP/2 as Apple does.
 test_packages="$test_packages python3-h2"
+test_packages="$test_packages $image_packages"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do
@@ -107,6 +111,7 @@ missing_packages() {
     wanted=$build_packages
     case "$purpose" in
     deb) wanted="$wanted $deb_packages" ;;
+    image) wanted="$wanted $image_packages" ;;
     run) wanted="$wanted $run_packages" ;;
     bench) wanted="$wanted $run_packages $bench_packages" ;;
     build-tests) wanted="$wanted $build_tests_packages" ;;

@@ -28,6 +28,9 @@ BINARY = pathlib.Path(os.environ.get(
 # They run until they are stopped.
 RUNNING = {"dev": "Ctrl-C stops everything", "serve": "server.listening", "events tail": '{"actor"'}
 
+# It makes an installation of this machine: test_setup runs it elsewhere.
+ELSEWHERE = {"setup"}
+
 # The others follow in the order of help.
 FIRST = [
     "realm create", "host assign", "app create", "client register", "account register",
@@ -311,7 +314,7 @@ class Examples(unittest.TestCase):
         names = commands()
         self.assertGreater(len(names), 100)
         middle = [name for name in names if name not in FIRST + LAST]
-        for name in FIRST + middle + LAST:
+        for name in [name for name in FIRST + middle + LAST if name not in ELSEWHERE]:
             if name == "account list":
                 Phone(urd).sign_in("ann@example.org")
             lines = []

@@ -28,6 +28,7 @@ struct CommandGroup: Sendable {
                 Row("setup", summary: "Set up a first installation"),
                 Row("migrate", summary: "Bring the database to this program's schema"),
                 Row("doctor", summary: "Find what is wrong with this installation"),
+                Row("health", summary: "Ask the server on this machine whether it can serve"),
                 Row("config", summary: "Show settings, and where their values come from"),
                 Row(
                     "completion", "manual",

@@ -6,7 +6,7 @@ enum Commands {
         [
             Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), SetupCommand(),
             Migrate(),
-            Doctor(tools: .ofThisBinary), ConfigPrint(),
+            Doctor(tools: .ofThisBinary), HealthCheck(), ConfigPrint(),
             ConfigTemplate(), Completion(), Manual(),
         ] + RouteCommands.all + [
             EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), FeedCommand(),

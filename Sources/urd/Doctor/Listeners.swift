@@ -16,7 +16,7 @@ struct Listeners: Sendable {
             == 200
     }
 
-    private static func port(
+    static func port(
         _ settings: Settings, _ setting: Setting<UInt16>, _ url: String?
     ) -> UInt16 {
         let entry = settings.entries.first { $0.setting.name == setting.name }
