@@ -28,6 +28,15 @@ def simple_commands():
             yield path
 
 
+def changes():
+    """The lines of each change beside its brothers, with its comment."""
+    change = re.compile(
+        r"(?:^    ///[^\n]*\n)*^    package static func [^{]*?-> (?:\w+\.)?Change\b[^{]*\{\n.*?^    \}\n", re.M | re.S)
+    for path, text in SOURCES.items():
+        if path.name.endswith("Changes.swift"):
+            yield from (found.count("\n") for found in change.findall(text))
+
+
 def forms():
     """How Swift names each type of event: `SessionEvent.Form.opened`."""
     declared = re.compile(r'static let (`?\w+`?) = EventForm\(\s*"([a-z_0-9.]+)"')
@@ -66,7 +75,7 @@ def measures():
     outside = [
         (path, name) for name, files in named.items() for path in files
         if path.suffix == ".swift" and path != types[name]]
-    commands = [SOURCES[path].count("\n") for path in simple_commands()]
+    commands = [*changes(), *(SOURCES[path].count("\n") for path in simple_commands())]
     context = (ROOT / "Sources/API/Access/RealmContext.swift").read_text()
     runner = (ROOT / "Sources/urd/Subscribing/WebhookRunner.swift").read_text()
     notes = [path for path in (ROOT / "docs/decisions").glob("[0-9]*.md")]
