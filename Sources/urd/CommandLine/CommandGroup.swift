@@ -25,14 +25,10 @@ struct CommandGroup: Sendable {
             rows: [
                 Row("dev", summary: "Start Urd with a database and demo realms"),
                 Row("serve", summary: "Serve on an existing PostgreSQL"),
-                Row("setup", summary: "Set up a first installation"),
-                Row("migrate", summary: "Bring the database to this program's schema"),
-                Row("doctor", summary: "Find what is wrong with this installation"),
-                Row("health", summary: "Ask the server on this machine whether it can serve"),
+                Row("setup", "migrate", summary: "Set up an installation, or update its schema"),
+                Row("doctor", "health", summary: "Find what is wrong, or ask whether it serves"),
                 Row("config", summary: "Show settings, and where their values come from"),
-                Row(
-                    "completion", "manual",
-                    summary: "Print the completion for shells, and the manual page"),
+                Row("completion", "manual", summary: "Print completions, or the manual page"),
             ]),
         CommandGroup(
             name: "realms", title: "Realms",

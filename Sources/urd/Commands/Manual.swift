@@ -2,7 +2,7 @@
 struct Manual: Subcommand {
     static let path = ["manual"]
     static let summary = "Print the manual page, for man"
-    static let examples = ["urd manual >urd.1", "urd manual | man -l -"]
+    static let examples = ["urd manual >urd.1"]
 
     func run(_ call: Invocation) async throws -> ExitCode {
         call.console.write(Self.page(of: Commands.all.map(\.form)))
