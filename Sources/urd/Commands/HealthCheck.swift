@@ -4,7 +4,7 @@ import Threads
 /// Says by its exit code whether the server on this machine can serve, for what watches over containers.
 struct HealthCheck: Subcommand {
     static let path = ["health"]
-    static let summary = "Ask the server on this machine whether it can serve"
+    static let summary = "Show whether the server on this machine can serve"
     static let examples = ["urd health", "urd health --live"]
     static let details = """
         Asks /health/ready at the listener for health and metrics. Ends with 0 where requests can be served, with 1
