@@ -109,7 +109,7 @@ enum EventRoutes {
             Parameter(
                 "type", in: .query, type,
                 "Event type, such as account.erased, or the start of types, such as account.",
-                example: "client.registered"),
+                example: .string(ClientEvent.Form.registered.name)),
             Lists.since, Lists.until,
             Parameter(
                 "order", in: .query, .oneOf(["oldest", "newest"]),
@@ -158,7 +158,9 @@ extension EventRoutes {
             "position", Fields.position, "Position of the event in the realm's log.", \.position,
             example: 42),
         .required("at", "Time of the event.", \.at),
-        .required("type", .text(1...100), "Event type.", \.type, example: "client.registered"),
+        .required(
+            "type", .text(1...100), "Event type.", \.type,
+            example: .string(ClientEvent.Form.registered.name)),
         .required("stream", "Stream of the event.", \.stream),
         .required(
             "actor", .text(0...300), "Actor that caused the event.", \.actor,

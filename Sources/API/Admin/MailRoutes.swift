@@ -65,7 +65,7 @@ enum MailRoutes {
         .required("id", "Mail id.", \.id, example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16"),
         .required(
             "kind", .text(1...100), "Type of the event that asks for the mail.", \.kind,
-            example: "otp.issued"),
+            example: .string(MailboxEvent.Form.codeIssued.name)),
         .required(
             "position", Fields.position, "Position of that event in the realm's log.", \.position,
             example: 42),

@@ -231,7 +231,9 @@ enum WebhookDeliveryRoutes {
         .required(
             "position", Fields.position, "Position of the event in the realm's log.", \.position,
             example: 48_211),
-        .required("type", .text(1...100), "Event type.", \.type, example: "account.registered"),
+        .required(
+            "type", .text(1...100), "Event type.", \.type,
+            example: .string(AccountEvent.Form.registered.name)),
         .required(
             "state", .oneOf(["waiting", "given_up"]), "State of the delivery.",
             { $0.isGivenUp ? "given_up" : "waiting" }, example: "waiting"),
@@ -248,7 +250,9 @@ enum WebhookDeliveryRoutes {
         .required(
             "position", WebhookSchema.position,
             "Position of the event in the realm's log; 0 for a test.", \.position, example: 48_211),
-        .required("type", .text(1...100), "Event type.", \.type, example: "account.registered"),
+        .required(
+            "type", .text(1...100), "Event type.", \.type,
+            example: .string(AccountEvent.Form.registered.name)),
         .required("at", "Time of the response.", \.at),
         .required(
             "milliseconds", WebhookSchema.position, "Duration of the attempt in milliseconds.",
