@@ -66,7 +66,7 @@ class Setup(FrontDoorCase):
         return result
 
     def files(self):
-        return {name: pathlib.Path(self.etc, name).read_text() for name in sorted(os.listdir(self.etc))}
+        return {name: pathlib.Path(self.etc, name).read_text() for name in sorted(os.listdir(self.etc)) if not name.startswith(".")}
 
     def secret(self, name):
         return pathlib.Path(self.etc, name).read_text().strip()
@@ -142,7 +142,21 @@ class Setup(FrontDoorCase):
         for kind in ("realm.created", "account.registered"):
             self.assertEqual(
                 self.sql(f"select count(*) from urd.event where realm = 'main' and type = '{kind}'"), "1")
-        self.assertEqual({name for name in os.listdir(self.etc) if ".new" not in name}, set(SECRETS))
+        self.assertEqual({name for name in os.listdir(self.etc) if not name.startswith(".") and ".new" not in name}, set(SECRETS))
+
+    def test_of_many_at_once_each_leaves_one_key_and_one_realm(self):
+        for _ in range(3):
+            several = [subprocess.Popen(
+                [str(BINARY), *self.words("--email", "ann@example.org")], env=environment(),
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                for _ in range(8)]
+            told = [(one.communicate(timeout=PATIENCE)[1], one.returncode) for one in several]
+            self.assertIn(0, [code for _, code in told], told)
+            for text, code in told:
+                self.assertTrue(code == 0 or "another setup is under way" in text, text)
+            self.served().end()
+            shutil.rmtree(self.etc)
+            self.sql("drop database urd", "postgres")
 
     def test_what_is_in_the_way_is_named(self):
         self.setup()

@@ -12,6 +12,7 @@ struct SetupFolder: Sendable {
 
     var masterKey: String { path + "/master.key" }
     var settings: String { path + "/urd.env" }
+    var lock: String { path + "/.setup.lock" }
 
     /// The file of a secret, as the units and `urd-admin` name it.
     func secret(_ setting: any AnySetting) -> String { "\(path)/\(setting.name)" }

@@ -13,6 +13,11 @@ struct SetupRun: Sendable {
     func run() async throws -> SetupReport {
         var report = SetupReport(console)
         try folder.make()
+        // Two that make a key at once would leave one of them with a log that it cannot read.
+        guard let lock = try FolderLock.take(folder.lock) else {
+            throw CommandFailure("another setup is under way in \(folder.path)")
+        }
+        defer { withExtendedLifetime(lock) {} }
         let addresses = try await prepareDatabase(&report)
         report.add("settings in \(folder.settings)", try !keepSettings().isEmpty)
         let steps = try await SchemaUpdate.run(addresses.owner, console: console)
