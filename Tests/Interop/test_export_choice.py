@@ -29,7 +29,7 @@ PREDICATES = {
 
 def setUpModule():
     global urd, ann, ben
-    urd = test_case_files.urd = Urd()
+    urd = test_case_files.urd = Urd(lawful=False)
     ann, ben = person("ann"), person("ben")
     for number in range(60):
         call("POST", urd.clients, {

@@ -34,7 +34,7 @@ end $$
 
 def setUpModule():
     global urd
-    urd = Urd()
+    urd = Urd(lawful=False)
 
 
 def tearDownModule():

@@ -14,7 +14,7 @@ from webhook_receiver import Receiver
 
 def setUpModule():
     global urd
-    urd = Urd()
+    urd = Urd(lawful=False)
 
 
 def tearDownModule():

@@ -26,7 +26,7 @@ if not MISSING:
 
 def setUpModule():
     global urd
-    urd = Urd()
+    urd = Urd(lawful=False)
 
 
 def tearDownModule():

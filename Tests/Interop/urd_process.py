@@ -16,13 +16,22 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "FrontDoor"))
 
+import verify_laws  # noqa: E402
 from front_door import BINARY, PATIENCE, Run, Server, eventually, free_port, run  # noqa: E402,F401
+
+# An event as verify_laws.py takes it: the record's members, without the digest of what is sealed.
+RECORDS = """select json_build_object(
+    'at', (extract(epoch from at) * 1000000)::bigint, 'command', command, 'data', data, 'meta', meta, 'realm', realm,
+    'stream', stream, 'subject', subject, 'type', type, 'version', version,
+    'is_sealed', sealed is not null) from urd.event where realm = '%s' order by position"""
 
 
 class Urd:
     """One `urd dev` in a folder of its own; `close` leaves nothing behind."""
 
-    def __init__(self, *words, **settings):
+    def __init__(self, *words, lawful=True, **settings):
+        # Tests that change the log behind the server's back say that it is not.
+        self.lawful = lawful
         self.folder = tempfile.mkdtemp(prefix="urd-interop-", dir="/tmp")
         os.chmod(self.folder, 0o755)
         self.run = None
@@ -39,12 +48,30 @@ class Urd:
         self.api = Client(self.values["URD_URL"], self.key)
 
     def close(self):
+        broken = []
         if hasattr(self, "api"):
             self.api.close()
+            if self.lawful and self.alive():
+                broken = self.broken_laws()
         if self.run:
             self.run.end(signal.SIGTERM)
             self.run.output.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        assert not broken, broken
+
+    def broken_laws(self):
+        """What the laws of the log say of every realm (docs/laws.md)."""
+        broken = []
+        try:
+            realms = self.sql("select realm from urd.realm_log where position > 0").split()
+        except subprocess.CalledProcessError:
+            return []  # The test ended the database.
+        for realm in realms:
+            log = verify_laws.Laws()
+            for line in self.sql(RECORDS % realm).split("\n"):
+                log.take(json.loads(line))
+            broken += [{"realm": realm, **one} for one in verify_laws.result(log)["violations"]]
+        return broken
 
     def alive(self):
         return self.run.process.poll() is None
