@@ -173,6 +173,7 @@ seed(6, ("invite.used", "invite"), ("invite.used", "invite"))
 seed(6, ("invite.revoked", "invite"), ("invite.used", "invite"))
 seed(6, ("device.redeemed", "device"), ("device.redeemed", "device"))
 seed(6, ("device.approved", "device", {"account": name("ann")}))
+seed(6, ("delegated_code.used", "token"), ("delegated_code.used", "token"))
 seed(6, ("pushed_request.used", "request"), ("pushed_request.used", "request"))
 
 
