@@ -1,77 +1,86 @@
 import Glibc
+import Synchronization
 
 /// A private PostgreSQL in a folder of its own, for as long as a check takes. However the check ends, the server ends with it;
 /// the folder goes at once, or where this process is killed with the next check.
-struct ScratchCluster: ~Copyable {
+final class ScratchCluster: Sendable {
     let folder: String
     let cluster: Cluster
-    private let postmaster: Postmaster
-    private let lock: FolderLock
+    private let postmaster = Mutex<Postmaster?>(nil)
 
     private static let prefix = "urd-restore-"
     private static let lockFile = "lock"
 
+    private init(folder: String, environment: Environment) throws {
+        self.folder = folder
+        let place = Self.place(in: folder, account: try Account.forDatabase())
+        try File.makeFolder(place.path, mode: 0o700)
+        if let account = place.account { try File.give(place.path, to: account) }
+        cluster = Cluster(
+            place: place,
+            programs: try PostgresPrograms.find(clusterVersion: nil, environment: environment),
+            socketFolder: try place.makeSocketFolder(), log: "\(folder)/postgres.log",
+            // What a crash would lose is made again.
+            more: [
+                "fsync=off", "synchronous_commit=off", "autovacuum=off", "jit=off",
+                "shared_buffers=128MB",
+            ])
+    }
+
+    /// Runs the body with an empty database. A signal that asks this process to stop ends the cluster first.
+    ///
     /// - Parameter parent: a folder with room for the whole database.
-    static func start(
-        in parent: String, environment: Environment, say: (String) -> Void
-    ) async throws -> ScratchCluster {
+    static func run<Value: Sendable>(
+        in parent: String, environment: Environment, say: (String) -> Void,
+        _ body: (ScratchCluster) async throws -> Value
+    ) async throws -> Value {
         try await sweep(parent, say)
         let folder = try File.makeTemporaryFolder("\(parent)/\(prefix)")
+        guard let lock = try FolderLock.take("\(folder)/\(lockFile)") else {
+            throw CommandFailure("another process took \(folder)")
+        }
+        let result: Result<Value, any Error>
         do {
-            guard let lock = try FolderLock.take("\(folder)/\(lockFile)") else {
-                throw CommandFailure("another process took \(folder)")
-            }
             // The cluster's user goes through it to its own.
             guard chmod(folder, 0o711) == 0 else { throw SystemFailure("protect", folder) }
-            let place = place(in: folder, account: try Account.forDatabase())
-            try File.makeFolder(place.path, mode: 0o700)
-            if let account = place.account { try File.give(place.path, to: account) }
-            let cluster = Cluster(
-                place: place,
-                programs: try PostgresPrograms.find(
-                    clusterVersion: nil, environment: environment),
-                socketFolder: try place.makeSocketFolder(), log: "\(folder)/postgres.log",
-                // What a crash would lose is made again.
-                more: [
-                    "fsync=off", "synchronous_commit=off", "autovacuum=off", "jit=off",
-                    "shared_buffers=128MB",
-                ])
-            try await cluster.create()
-            let postmaster = try await cluster.start()
-            do {
-                try await cluster.prepareDatabase()
-            } catch {
-                await postmaster.stop()
-                throw error
+            let scratch = try ScratchCluster(folder: folder, environment: environment)
+            let stopping = Task {
+                for await signal in Signals.stops() {
+                    await scratch.end()
+                    Signals.endProcess(by: signal)
+                }
             }
-            return ScratchCluster(
-                folder: folder, cluster: cluster, postmaster: postmaster, lock: lock)
+            do {
+                try await scratch.start()
+                result = .success(try await body(scratch))
+            } catch {
+                result = .failure(error)
+            }
+            stopping.cancel()
+            await scratch.end()
         } catch {
             try? File.removeTree(folder)
             throw error
         }
+        withExtendedLifetime(lock) {}
+        return try result.get()
     }
 
-    private init(
-        folder: String, cluster: Cluster, postmaster: Postmaster, lock: consuming FolderLock
-    ) {
-        self.folder = folder
-        self.cluster = cluster
-        self.postmaster = postmaster
-        self.lock = lock
+    private func start() async throws {
+        try await cluster.create()
+        let server = try await cluster.start()
+        postmaster.withLock { $0 = server }
+        try await cluster.prepareDatabase()
+    }
+
+    private func end() async {
+        await postmaster.withLock { $0 }?.stop()
+        cluster.tidy()
+        try? File.removeTree(folder)
     }
 
     private static func place(in folder: String, account: Account?) -> ClusterPlace {
         ClusterPlace(path: "\(folder)/postgres", account: account)
-    }
-
-    /// What ends it, also for a signal's sake.
-    var end: @Sendable () async -> Void {
-        { [folder, cluster, postmaster] in
-            await postmaster.stop()
-            cluster.tidy()
-            try? File.removeTree(folder)
-        }
     }
 
     /// Removes what checks left that were killed: folders of ours that no process holds.

@@ -4,9 +4,7 @@ import JSON
 struct BackupCommand: Subcommand {
     static let path = ["backup"]
     static let summary = "Write a backup of the database and of the checkpoints"
-    static let examples = [
-        "urd backup backups", "urd backup backups --keep 14 --recipient backup-key.pub",
-    ]
+    static let examples = ["urd backup backups --keep 14"]
     static let details = """
         Makes a folder named after the moment in DIR, with a dump of the database (pg_dump, as the owner of
         the schema), the last signed checkpoint of each realm and a manifest of sizes and SHA-256 sums. It has another

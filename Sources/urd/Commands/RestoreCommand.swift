@@ -112,25 +112,11 @@ struct RestoreCheck: Sendable {
 
     /// The logs as they are in a private PostgreSQL that has the dump.
     private func restored(_ parts: BackupParts, _ masterKey: String) async throws -> LogReport {
-        let scratch = try await ScratchCluster.start(
+        try await ScratchCluster.run(
             in: Path.absolute(call.arguments.value("scratch") ?? "/var/tmp"),
-            environment: call.environment, say: { call.console.complain($0) })
-        let end = scratch.end
-        let stopped = Task {
-            for await signal in Signals.stops() {
-                await end()
-                Signals.endProcess(by: signal)
-            }
-        }
-        do {
-            let report = try await verified(scratch.cluster, in: scratch.folder, parts, masterKey)
-            stopped.cancel()
-            await end()
-            return report
-        } catch {
-            stopped.cancel()
-            await end()
-            throw error
+            environment: call.environment, say: { call.console.complain($0) }
+        ) { scratch in
+            try await verified(scratch.cluster, in: scratch.folder, parts, masterKey)
         }
     }
 
