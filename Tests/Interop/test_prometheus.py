@@ -10,14 +10,16 @@ import subprocess
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
 
 import yaml
 from phone import Phone, another, code, inbox
-from urd_process import PATIENCE, ROOT, Urd, eventually, free_port
+from urd_process import PATIENCE, Urd, eventually, free_port
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROMETHEUS = ROOT / "deploy/prometheus/urd-alerts.yml"
 DASHBOARD = ROOT / "deploy/grafana/urd.json"
 RULES = {rule["alert"]: rule for group in yaml.safe_load(PROMETHEUS.read_text())["groups"]
