@@ -97,6 +97,8 @@ test_packages="$test_packages iproute2"
 test_packages="$test_packages python3-pysaml2 xmlsec1"
 # What speaks HTTP/2 as Apple does.
 test_packages="$test_packages python3-h2"
+# What encrypts backups, and what watches over servers.
+test_packages="$test_packages age prometheus"
 test_packages="$test_packages $image_packages"
 
 has_postgresql() {

@@ -20,6 +20,7 @@ public final class PostgresLog: EventLog {
     public let times = LatestTimes()
     private let configures: @Sendable (String) -> Bool
     private let isNews: @Sendable (NewEvent) -> Bool
+    private let appended: @Sendable (NewEvent) -> Void
     private let refusedPoll = Mutex<(at: ContinuousClock.Instant, why: String)?>(nil)
     private let tell: AsyncStream<Recorded>.Continuation
     /// The events that this node appends and a subscriber on it wants at once, for a single reader.
@@ -60,8 +61,10 @@ public final class PostgresLog: EventLog {
         _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,
         hub: CommitHub = CommitHub(), metrics: Metrics = Metrics(), log: Log = .silent,
         configures: @escaping @Sendable (String) -> Bool = { _ in true },
-        isNews: @escaping @Sendable (NewEvent) -> Bool = { _ in false }
+        isNews: @escaping @Sendable (NewEvent) -> Bool = { _ in false },
+        appended: @escaping @Sendable (NewEvent) -> Void = { _ in }
     ) {
+        self.appended = appended
         self.configures = configures
         self.isNews = isNews
         (news, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1024))
@@ -136,6 +139,7 @@ public final class PostgresLog: EventLog {
             proofs.note(encoded, at: moment)
             if positions.count > 0 { times.note(commit.origin.at, in: commit.realm) }
             keyring.keep(encoded.fresh, in: commit.realm, from: encoded.generation)
+            for event in commit.events { appended(event) }
             if commit.events.contains(where: { configures($0.name) }) {
                 hub.publishConfiguration(
                     Head(epoch: positions.epoch, position: positions.last), of: commit.realm)

@@ -33,7 +33,7 @@ enum RoomOrder {
             "System", "Terminal", "Settings", "CommandLine", "Node", "Mailing", "Notifying",
             "Logout", "Subscribing", "Signalling", "Findings", "Jobs", "Cases", "AsOf",
             "Analysts", "Administration", "Serve", "Feed", "Exporting", "Doctor", "Setup", "Dev",
-            "Commands"))
+            "Backup", "Commands"))
 
     static let readModels = RoomRules(
         module: "ReadModels",

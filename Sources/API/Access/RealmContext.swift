@@ -53,7 +53,7 @@ public final class RealmContext: RouteContext {
         let replayableResponses: ReplayableResponses
         let commands: any CommandPort
         let queries: any RealmQueries
-        let limits = RateLimits()
+        let limits: RateLimits
         let clock: Clock
         let time: RealmTime
         let passphrases: PassphraseWork
@@ -62,8 +62,9 @@ public final class RealmContext: RouteContext {
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork, locate: @escaping Locate
+            passphrases: PassphraseWork, limits: RateLimits, locate: @escaping Locate
         ) {
+            self.limits = limits
             self.locate = locate
             self.keys = keys
             replayableResponses = ReplayableResponses(passed: clock.passed)

@@ -75,6 +75,7 @@ struct CommandGroup: Sendable {
                 Row("admin", summary: "Manage the keys of the admin API"),
                 Row(
                     "keys", "signing-key", summary: "Rotate the keys that wrap data or sign tokens"),
+                Row("backup", "restore", summary: "Write backups, verify them and bring them back"),
                 Row("projections", summary: "See, verify and rebuild read models"),
                 Row(
                     "subscription", "webhook",

@@ -22,7 +22,8 @@ extension RealmContexts {
             mint: store.mint, keys: store.tokenKeys(queries, clock),
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
-            callProviders: UpstreamCalls(outgoing), passphrases: passphrases, locate: locate)
+            callProviders: UpstreamCalls(outgoing), passphrases: passphrases,
+            limits: RateLimits(metrics: store.metrics), locate: locate)
     }
 }
 

@@ -136,7 +136,9 @@ struct Service: Sendable {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
             issuers: options.issuers,
-            passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines),
+            passphrases: .onThreads(
+                list: options.breachedPassphrases, lines: store.lines,
+                depth: store.metrics.queueDepth["passphrases"]),
             locate: { places.location(of: $0) })
         let api = API(services(models.queries))
         let router = Router(
@@ -157,7 +159,9 @@ struct Service: Sendable {
         var tables = [
             Router.Table(
                 HealthRoutes.table,
-                context: HealthContext(metrics: store.metrics) { await health.components() })
+                context: HealthContext(
+                    metrics: store.metrics, refresh: NodeMetrics(store, health).refresh
+                ) { await health.components() })
         ]
         if let inbox = options.inbox {
             tables.append(
