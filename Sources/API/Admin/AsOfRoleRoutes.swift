@@ -125,10 +125,8 @@ extension Call<AdminContext> {
         var position: Int64 = 0
         while position < moment.position {
             let place = position
-            let page = try await reading { () throws(LogFailure) in
-                try await context.queries.auditTrail(
-                    of: realm, asked, after: place, limit: pageSize)
-            }
+            let page = try await context.ask(
+                AuditEntry.trail, (asked, after: place, limit: pageSize), in: realm)
             for entry in page where entry.position <= moment.position {
                 accounts.insert(entry.stream)
             }

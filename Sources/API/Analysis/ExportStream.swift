@@ -129,8 +129,8 @@ struct ExportStream: Sendable {
     /// replaced.
     private func facts(of wanted: [Recorded]) async throws -> [Int64: OCSFFacts] {
         guard form.format == .ocsf else { return [:] }
-        let references = try await context.queries.references(
-            of: wanted.map(\.position), in: realm
+        let references = try await context.queries.ask(
+            EventReferences.ofPositions, wanted.map(\.position), in: realm
         ).value
         var facts: [Int64: OCSFFacts] = [:]
         for event in wanted {
