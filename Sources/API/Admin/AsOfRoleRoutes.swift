@@ -118,7 +118,7 @@ extension Call<AdminContext> {
         let realm = try realm
         try await wait(for: .auditTrail, upTo: moment)
         var selection = AuditSelection()
-        selection.type = "account.roles_changed"
+        selection.type = AccountEvent.Form.rolesChanged.name
         let asked = selection
         let pageSize = 1000
         var accounts: Set<UUID> = []

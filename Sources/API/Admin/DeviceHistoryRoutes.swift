@@ -128,7 +128,9 @@ extension DeviceHistoryRoutes {
             "position", Fields.position, "Position of the event in the realm's log.", \.position,
             example: 42),
         .required("at", "Time of the event.", \.at),
-        .required("type", .text(1...100), "Event type.", \.type, example: "client.certified"),
+        .required(
+            "type", .text(1...100), "Event type.", \.type,
+            example: .string(ClientEvent.Form.certified.name)),
         .required("stream", "Stream of the event.", \.stream),
         .required(
             "actor", .text(1...1000), "Actor that caused the event.", \.actor,

@@ -134,7 +134,7 @@ struct ExportStream: Sendable {
         ).value
         var facts: [Int64: OCSFFacts] = [:]
         for event in wanted {
-            if event.name == "account.roles_changed" {
+            if event.name == AccountEvent.Form.rolesChanged.name {
                 let stream = try await context.commands.events.stream(
                     event.stream, after: 0, in: realm)
                 facts[event.position] = OCSFFacts(of: event, in: stream)
