@@ -169,6 +169,15 @@ public final class RealmContext: RouteContext {
 }
 
 extension RealmContext {
+    /// Asks the read models of its realm.
+    func ask<Input, Answer>(
+        _ question: Question<Input, Answer>, _ input: Input
+    ) async throws(Problem) -> Answer {
+        try await reading { () throws(LogFailure) in
+            try await queries.ask(question, input, in: place.realm)
+        }
+    }
+
     /// The request of an application that a page is in the middle of, by what was sealed alone.
     func pendingRequest(_ sealed: String) -> PendingRequest? {
         applicationRequests.pending(sealed, in: self)
@@ -274,16 +283,11 @@ extension RealmContext {
     }
 
     private func isRegistered(_ app: UUID) async throws(Problem) -> Bool {
-        try await reading { () throws(LogFailure) in
-            try await queries.webApp(app, in: place.realm)
-        } != nil
+        try await ask(WebAppView.byID, app) != nil
     }
 
     func live(_ session: UUID) async throws(Problem) -> SessionView? {
-        let line = try await reading { () throws(LogFailure) in
-            try await queries.line(of: session, in: place.realm)
-        }
-        guard let line else { return nil }
+        guard let line = try await ask(SessionLine.bySession, session) else { return nil }
         return try await live(line)
     }
 

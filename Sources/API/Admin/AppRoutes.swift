@@ -43,10 +43,7 @@ enum AppRoutes {
     private static let list = Route.list(
         "/api/admin/realms/{realm}/apps", id: "listApps",
         commandLine: .urd("app list", examples: "urd app list"), tag: "Apps",
-        summary: "List the apps of a realm.", of: shape, by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.apps(in: page.realm, after: page.after, limit: page.limit)
-    }
+        summary: "List the apps of a realm.", of: shape, by: .id(\.id), page: AppView.page)
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp",
@@ -57,9 +54,7 @@ enum AppRoutes {
         refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
         let id = try call.requiredID("app_id")
-        let app = try await call.found(or: .noSuchApp) { realm throws(LogFailure) in
-            try await call.context.queries.app(id, in: realm)
-        }
+        let app = try await call.found(AppView.byID, id, or: .noSuchApp)
         return .json(.ok, shape.json(app))
     }
 
@@ -126,9 +121,7 @@ enum AppRoutes {
 extension Call<AdminContext> {
     fileprivate func requireNoClients(of app: UUID, in realm: RealmID) async throws(Problem) {
         let (shown, most) = (3, 100)
-        let clients = try await reading { () throws(LogFailure) in
-            try await context.queries.clients(ofApp: app, in: realm, limit: most + 1)
-        }
+        let clients = try await context.ask(ClientView.ofApp, (app, limit: most + 1), in: realm)
         guard !clients.isEmpty else { return }
         var names = clients.prefix(shown).map(\.clientID).joined(separator: ", ")
         if clients.count > shown { names += ", …" }

@@ -45,10 +45,8 @@ enum HostRoutes {
     private static let list = Route.list(
         "/api/admin/realms/{realm}/hosts", id: "listHosts",
         commandLine: .urd("host list", examples: "urd host list --realm acme"), tag: "Hosts",
-        summary: "List the host names of a realm.", of: shape, by: .name(\.host)
-    ) { queries, page throws(LogFailure) in
-        try await queries.hosts(of: page.realm, after: page.after, limit: page.limit)
-    }
+        summary: "List the host names of a realm.", of: shape, by: .name(\.host),
+        page: HostView.page)
 
     private static let release = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/hosts/{host}", id: "releaseHost",

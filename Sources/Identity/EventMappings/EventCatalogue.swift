@@ -44,8 +44,9 @@ public enum EventCatalogue {
     }
 
     private static let ofOneDevice: Set<String> = [
-        "realm.subject_erased", "client.adopted", "client.certified",
-        "client.certification_revoked",
+        RealmEvent.Form.subjectErased.name, ClientEvent.Form.adopted.name,
+        ClientEvent.Form.certified.name,
+        ClientEvent.Form.certificationRevoked.name,
     ]
 
     private static let configurationStreams = [

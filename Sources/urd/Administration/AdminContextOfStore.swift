@@ -7,7 +7,7 @@ import Values
 
 extension AdminContext {
     init(
-        store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
+        store: Store, queries: any QuestionPort, upstream: Upstream = Upstream(),
         sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil,
         now: (@Sendable () -> Timestamp)? = nil
     ) {
