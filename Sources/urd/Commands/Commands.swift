@@ -18,7 +18,8 @@ enum Commands {
             KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
             AnalystRemove(), AnalystFenceStatement(), CaseCommand(), AsOfRealmCommand(),
-            ExportCommand(), WhatIfCommand(),
+            ExportCommand(), WhatIfCommand(), PlanCommand(), ApplyCommand(), DriftCommand(),
+            ExportConfigCommand(),
         ]
 }
 
