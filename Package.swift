@@ -201,7 +201,7 @@ let package = Package(
             [
                 "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "EventStore", "Identity",
                 "Telemetry", "Cryptography", "HTTPClient", "ReadModels", "Postgres",
-                "PostgresTesting", "Threads",
+                "PostgresTesting", "Threads", "YAML",
             ]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres", "Threads"],
@@ -237,7 +237,7 @@ let package = Package(
             "ReadModels",
             [
                 "ReadModels", "Identity", "EventStore", "EventSourcing", "Postgres", "Telemetry",
-                "Values", "JSON", "LogTesting", "PostgresTesting", "Threads",
+                "Values", "JSON", "LogTesting", "PostgresTesting", "Threads", "YAML",
             ]),
         tests(
             "API",

@@ -271,7 +271,10 @@ extension Answered {
                 == ["change provider corp"])
     }
 
-    @Test func `what is shown in a plan is applied, and nothing else`() async throws {
+    @Test
+    func `an apply does what its plan showed, and is refused where something else would change`()
+        async throws
+    {
         let world = try await World()
         let plan = try await world.configure("plan", Self.shop)
         let other: JSON = ["settings": ["otp_lifetime": 300]]

@@ -8,6 +8,13 @@ enum ConfigurationCatalogue {
         webhooks,
     ]
 
+    /// By the names of the kinds: made once.
+    static let fileMembers: [String: (members: [Member], visible: Set<String>)] = Dictionary(
+        uniqueKeysWithValues: kinds.map { kind in
+            let members = kind.makeFileMembers()
+            return (kind.name, (members, Set(members.map(\.name)).subtracting(kind.secrets)))
+        })
+
     static func kind(_ name: String) -> ConfigurationKind {
         guard let found = kinds.first(where: { $0.name == name }) else {
             preconditionFailure("A reference names a kind.")

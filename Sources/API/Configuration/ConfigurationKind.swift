@@ -60,7 +60,12 @@ struct ConfigurationKind: Sendable {
     }
 
     /// The members that a thing has in the file.
-    var fileMembers: [Member] {
+    var fileMembers: [Member] { ConfigurationCatalogue.fileMembers[name]?.members ?? [] }
+
+    /// Those that are no secrets.
+    var visibleNames: Set<String> { ConfigurationCatalogue.fileMembers[name]?.visible ?? [] }
+
+    func makeFileMembers() -> [Member] {
         let made = createRoute.bodyMembers
         let more = updateRoute.bodyMembers.filter { member in
             !made.contains { $0.name == member.name }

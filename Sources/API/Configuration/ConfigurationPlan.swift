@@ -18,7 +18,7 @@ struct ConfigurationPlan: Sendable {
 
         let action: Action
         let kind: ConfigurationKind
-        /// Empty where there is one of the kind.
+        /// The name of the thing; empty for a kind that has no names.
         let name: String
         var values: [Value] = []
         /// Secrets that are written with it, and where they stand.

@@ -122,7 +122,7 @@ struct ConfigurationPlanner {
         {
             return
         }
-        let path = name.isEmpty ? kind.name : "\(kind.name)/\(name)"
+        let path = place(of: name, kind)
         let count = trial.log.commits.count
         do throws(Problem) {
             let answer = try await carryOut(kind, name, members, over: known)
@@ -140,7 +140,7 @@ struct ConfigurationPlanner {
             plan.changes.append(change)
         } catch {
             guard error.kind.status.code < 500 else { throw error }
-            plan.faults.append(fault(error, kind, at: path))
+            plan.faults.append(fault(error, kind, name, at: path))
         }
     }
 
@@ -156,7 +156,7 @@ struct ConfigurationPlanner {
     }
 
     private func fault(
-        _ problem: Problem, _ kind: ConfigurationKind, at path: String
+        _ problem: Problem, _ kind: ConfigurationKind, _ name: String, at path: String
     ) -> ConfigurationFault {
         var problem = problem
         // A name in the file, where the operation speaks of an id.
@@ -166,7 +166,17 @@ struct ConfigurationPlanner {
             problem.field = named.key
         }
         if problem.field == kind.key { problem.field = nil }
-        return ConfigurationFault(problem, at: path)
+        let fault = ConfigurationFault(problem, at: path)
+        if problem.field != nil || kind.form == .single { return fault }
+        // The refusal is about the thing, which it does not name.
+        return ConfigurationFault(path: path, what: "\(kind.noun) `\(name)`: \(fault.what)")
+    }
+
+    /// Of a list the index.
+    private func place(of name: String, _ kind: ConfigurationKind) -> String {
+        if name.isEmpty { return kind.name }
+        let index = configuration[kind.name]?.array?.firstIndex(of: .string(name))
+        return "\(kind.name)/\(index.map { "\($0)" } ?? name)"
     }
 
     private mutating func remove(
@@ -185,7 +195,9 @@ struct ConfigurationPlanner {
         } catch {
             guard error.kind.status.code < 500 else { throw error }
             plan.faults.append(
-                ConfigurationFault(error, at: "\(removal.kind.name)/\(removal.name)"))
+                fault(
+                    error, removal.kind, removal.name,
+                    at: "\(removal.kind.name)/\(removal.name)"))
         }
     }
 }
@@ -224,7 +236,7 @@ extension ConfigurationPlanner {
         return answer
     }
 
-    /// By which a thing that is there is found.
+    /// The parameters of the path by which operations find a thing.
     private func parameters(
         _ kind: ConfigurationKind, _ name: String, _ known: JSONObject
     ) -> JSONObject {
@@ -326,7 +338,7 @@ extension ConfigurationPlanner {
     }
 
     private func visible(_ members: JSONObject, of kind: ConfigurationKind) -> JSONObject {
-        let names = Set(kind.fileMembers.map(\.name)).subtracting(kind.secrets)
+        let names = kind.visibleNames
         return members.filter { names.contains($0.key) && $0.value != .null }
     }
 

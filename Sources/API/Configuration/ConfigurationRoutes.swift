@@ -21,7 +21,8 @@ enum ConfigurationRoutes {
             in `errors`, with the path of each place.
             """,
         right: .realm, parameters: [.realm], body: body(adding: []),
-        answer: .ok("What changes.", planSchema, example: planExample), refusals: [.reservedRealm]
+        answer: .ok("What changes.", planSchema, example: planExample),
+        refusals: [.reservedRealm, .realmDisabled]
     ) { call throws(Problem) in
         .json(.ok, try await call.planned().plan.json)
     }
@@ -54,7 +55,7 @@ enum ConfigurationRoutes {
         summary: "Show what differs from a configuration, and who changed it since it was applied.",
         right: .realm, parameters: [.realm], body: body(adding: []),
         answer: .ok("What differs.", driftSchema, example: driftExample),
-        refusals: [.reservedRealm, .noSuchRealm]
+        refusals: [.reservedRealm, .noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         .json(.ok, try await call.drift())
     }
@@ -111,8 +112,9 @@ enum ConfigurationRoutes {
     private static let change = Schema.object(
         .required(
             "action", .oneOf(ConfigurationPlan.Change.Action.allCases.map(\.rawValue)),
-            "What becomes of the thing."),
-        .required("kind", .text(1...100), "Kind of the thing: its member in the configuration."),
+            "Action: create, change or remove."),
+        .required(
+            "kind", .text(1...100), "Member of the configuration that has things of this kind."),
         .required("noun", .text(1...100), "Kind of the thing in words."),
         .required("name", .text(0...300), "Name of the thing."),
         .required(

@@ -18,7 +18,8 @@ struct ApplyCommand: Subcommand {
     static let settings = Store.settings
 
     func run(_ call: Invocation) async throws -> ExitCode {
-        let requests = try await ConfigurationRequests(call)
+        let requests = try await ConfigurationRequests(
+            call, prunes: call.arguments.has("prune"))
         defer { requests.close() }
         let plans = try await requests.plans()
         let asJSON = call.arguments.has("json")

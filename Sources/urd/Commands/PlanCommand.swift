@@ -14,7 +14,8 @@ struct PlanCommand: ComparingCommand {
     static let settings = Store.settings
 
     func run(_ call: Invocation) async throws -> ExitCode {
-        let requests = try await ConfigurationRequests(call)
+        let requests = try await ConfigurationRequests(
+            call, prunes: call.arguments.has("prune"))
         defer { requests.close() }
         let plans = try await requests.plans()
         if call.arguments.has("json") {

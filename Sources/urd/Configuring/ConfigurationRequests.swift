@@ -12,10 +12,10 @@ struct ConfigurationRequests: Sendable {
     static let prune = Option.flag(
         "prune", "Remove what a realm has and the file does not, of the kinds that it names")
 
-    init(_ call: Invocation) async throws {
+    init(_ call: Invocation, prunes: Bool = false) async throws {
         files = try ConfigurationFiles(call.arguments.words["file"] ?? [])
         environment = call.environment
-        prunes = call.arguments.has("prune")
+        self.prunes = prunes
         requests = try await AdminRequests(call.settings())
     }
 
