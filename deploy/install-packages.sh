@@ -60,7 +60,7 @@ require_swift() {
 # The packages --------------------------------------------------------------------------------
 
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
-build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
+build_packages="$build_packages libyaml-dev libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
 build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
 build_packages="$build_packages zlib1g-dev pkg-config"
 deb_packages="debhelper lintian"

@@ -305,7 +305,9 @@ private func webAppSamples() throws -> [any Event] {
         InstallationUseEvent.synchronized(client, at: noon),
     ] + (try notificationSamples()) + signalSamples() + (try findingSamples())
         + (try phoneSamples() + tenantSamples() + signInMethodSamples()) + [
-            SessionEvent.detached(NoticeOrder(id: code, issuer: "https://id.example.org"))
+            SessionEvent.detached(NoticeOrder(id: code, issuer: "https://id.example.org")),
+            ConfigurationEvent.applied(
+                file: String(repeating: "0a", count: 32), by: "operator:ann", changes: 3),
         ]
 }
 

@@ -8,7 +8,7 @@ public import Values
 
 /// What the admin API stands on.
 public struct AdminContext: RouteContext {
-    let commands: any CommandPort
+    var commands: any CommandPort
     let queries: any QuestionPort
     let proofs: any LogProofQueries
     let standing:

@@ -122,16 +122,29 @@ extension Call<AdminContext> {
     fileprivate func requireNoClients(of app: UUID, in realm: RealmID) async throws(Problem) {
         let (shown, most) = (3, 100)
         let clients = try await context.ask(ClientView.ofApp, (app, limit: most + 1), in: realm)
-        guard !clients.isEmpty else { return }
-        var names = clients.prefix(shown).map(\.clientID).joined(separator: ", ")
-        if clients.count > shown { names += ", …" }
+        let left = try await stillOf(app, clients, in: realm)
+        guard !left.isEmpty else { return }
+        var names = left.prefix(shown).map(\.clientID).joined(separator: ", ")
+        if left.count > shown { names += ", …" }
         let many =
-            clients.count > most
+            left.count > most
             ? "More than \(most) clients are"
-            : clients.count == 1 ? "1 client is" : "\(clients.count) clients are"
+            : left.count == 1 ? "1 client is" : "\(left.count) clients are"
         throw Problem(
             .appInUse,
             "\(many) left (\(names)): each has to be deleted, or updated with another app or none.")
+    }
+
+    /// Those whose streams say so: in a trial a client may have gone that the list still has.
+    private func stillOf(
+        _ app: UUID, _ clients: [ClientView], in realm: RealmID
+    ) async throws(Problem) -> [ClientView] {
+        var left: [ClientView] = []
+        for client in clients {
+            let state = try await state(Client.self, of: client.id, in: realm).state
+            if !state.isDeleted, state.metadata?.appID == app { left.append(client) }
+        }
+        return left
     }
 
     fileprivate func answer(

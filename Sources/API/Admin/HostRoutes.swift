@@ -31,7 +31,9 @@ enum HostRoutes {
         answer: .created("The host.", shape),
         refusals: [.noSuchRealm, .hostTaken]
     ) { call throws(Problem) in
-        let realm = try await call.knownRealm().realm
+        let realm = try call.realm
+        let known = try await call.stateIfAny(Realm.self, of: Realm.stream, in: realm)
+        if known == nil { throw Problem(.noSuchRealm) }
         let host = call.body["host"]?.string ?? ""
         let id = Hosts.id(of: host)
         let done = try await call.run(

@@ -18,7 +18,7 @@ public enum EventCatalogue {
         SubscriptionEvent.self, SignalStreamEvent.self, TokenClaimsEvent.self, TenantNameEvent.self,
         CaptchaEvent.self, TenantMethodEvent.self, ApprovalEvent.self, FederatedDeviceEvent.self,
         DeviceUseEvent.self, FederatedAssertionEvent.self, ServiceStandingEvent.self,
-        FindingEvent.self, FindingRulesEvent.self,
+        FindingEvent.self, FindingRulesEvent.self, ConfigurationEvent.self,
     ]
 
     public static let all: [EventShape] = kinds.flatMap { $0.catalogue }

@@ -36,6 +36,9 @@ struct CommandGroup: Sendable {
                 Row("realm", summary: "Create, configure and disable realms (tenants)"),
                 Row("host", summary: "Assign host names to realms"),
                 Row("app", summary: "Manage apps: sub-domain, branding and rules"),
+                Row(
+                    "plan", "apply", "drift", "export-config",
+                    summary: "Keep the configuration of realms in a file"),
             ]),
         CommandGroup(
             name: "clients", title: "Clients",

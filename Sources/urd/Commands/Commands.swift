@@ -17,6 +17,7 @@ enum Commands {
             ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
             AnalystRemove(), AnalystFenceStatement(), CaseCommand(), AsOfRealmCommand(),
-            ExportCommand(), WhatIfCommand(),
+            ExportCommand(), WhatIfCommand(), PlanCommand(), ApplyCommand(), DriftCommand(),
+            ExportConfigCommand(),
         ]
 }
