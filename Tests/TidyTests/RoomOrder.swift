@@ -32,8 +32,8 @@ enum RoomOrder {
         order: stacked(
             "System", "Terminal", "Settings", "CommandLine", "Node", "Mailing", "Notifying",
             "Logout", "Subscribing", "Signalling", "Findings", "Jobs", "Cases", "AsOf",
-            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Doctor", "Setup", "Dev",
-            "Commands"))
+            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Importing",
+            "Doctor", "Setup", "Dev", "Commands"))
 
     static let readModels = RoomRules(
         module: "ReadModels",
@@ -65,8 +65,8 @@ enum RoomOrder {
                 "Kernel": [
                     "Accounts", "Administration", "Apps", "Browser", "Clients", "Common",
                     "Consents",
-                    "Devices", "Disclosures", "Filters", "Grants", "Invites", "LogoutNotices",
-                    "MailedCodes", "MailedLinks", "Mailboxes", "Mails", "Passkeys",
+                    "Devices", "Disclosures", "Filters", "Grants", "Imports", "Invites",
+                    "LogoutNotices", "MailedCodes", "MailedLinks", "Mailboxes", "Mails", "Passkeys",
                     "Passphrases", "Providers", "PushedRequests", "Realms", "Registration",
                     "Sessions", "SigningKeys", "TwoFactor",
                 ],

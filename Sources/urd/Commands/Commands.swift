@@ -18,7 +18,7 @@ enum Commands {
             KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
             AnalystRemove(), AnalystFenceStatement(), CaseCommand(), AsOfRealmCommand(),
-            ExportCommand(), WhatIfCommand(),
+            ExportCommand(), ExportAccountsCommand(), ImportAccountsCommand(), WhatIfCommand(),
         ]
 }
 
