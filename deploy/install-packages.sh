@@ -67,8 +67,8 @@ deb_packages="debhelper lintian"
 # An image is packed and looked at without a daemon.
 image_packages="umoci skopeo ca-certificates"
 run_packages="util-linux"
-# A load generator, what signs as fast as it can, and what the figures of the flagship app run.
-bench_packages="wrk openssl python3 python3-cryptography"
+# A load generator, what counts instructions, what signs as fast as it can, and what the figures of the flagship app run.
+bench_packages="wrk valgrind binutils openssl python3 python3-cryptography"
 # Yubico's own library, to which ours is compared.
 build_tests_packages="libfido2-dev"
 test_packages="python3 python3-cryptography python3-aiosmtpd openssl curl procps"
