@@ -84,7 +84,7 @@ extension PasskeyView {
         try await models.find(
             Base64URL.encode(credential), by: models.passkeysByCredential, in: realm)
     }
-    /// The newest first.
+    /// The passkeys of an account, the newest first.
     public static let ofAccount = Question<UUID, [PasskeyView]>("passkeys_of_account") {
         models, realm, account throws(LogFailure) in
         try await models.find(account, by: models.passkeysByAccount, in: realm) ?? []

@@ -5,7 +5,7 @@ public import Values
 /// A question to the read models: what it is asked with, and what its answer is, which is as fresh as the log where nothing
 /// else is said.
 public struct Question<Input: Sendable, Answer: Sendable>: Sendable {
-    /// No two questions have the same.
+    /// The name of the question: no two have the same.
     public let name: String
     let answer: @Sendable (ReadModelQueries, RealmID, Input) async throws(LogFailure) -> Answer
 

@@ -76,7 +76,7 @@ public struct ReadModelQueries: Sendable {
         }
     }
 
-    /// What is asked for by many at once.
+    /// A row by its key, in one query for all who ask at once.
     func find<Key, Value>(
         _ key: Key, by lookUp: LookUp<Key, Value>, in realm: RealmID
     ) async throws(LogFailure) -> Value? {

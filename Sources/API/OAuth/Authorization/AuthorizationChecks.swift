@@ -164,7 +164,7 @@ extension AuthorizationCheck {
         asked.nonce = nonce
     }
 
-    /// What cannot be shown is passed over.
+    /// A hint that cannot be shown is passed over.
     private static let hints = AuthorizationCheck(
         "login_hint, ui_locales", "OpenID Connect Core section 3.1.2.1"
     ) {
