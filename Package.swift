@@ -242,7 +242,7 @@ let package = Package(
             "ReadModels",
             [
                 "ReadModels", "Identity", "EventStore", "EventSourcing", "Postgres", "Telemetry",
-                "Values", "JSON", "LogTesting", "PostgresTesting", "Threads", "YAML",
+                "Values", "JSON", "LogTesting", "PostgresTesting", "Threads",
             ]),
         tests(
             "API",

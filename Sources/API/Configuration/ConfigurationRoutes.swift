@@ -144,7 +144,9 @@ enum ConfigurationRoutes {
                 "unnamed",
                 .list(
                     of: .object(
-                        .required("kind", .text(1...100), "Kind of the thing."),
+                        .required(
+                            "kind", .text(1...100),
+                            "Member of the configuration that has things of this kind."),
                         .required("noun", .text(1...100), "Kind of the thing in words."),
                         .required("name", .text(0...300), "Name of the thing.")), 0...100_000),
                 "Things that the configuration does not name; with `prune` they are removed."),

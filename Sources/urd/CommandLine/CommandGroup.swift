@@ -27,18 +27,16 @@ struct CommandGroup: Sendable {
                 Row("serve", summary: "Serve on an existing PostgreSQL"),
                 Row("setup", "migrate", summary: "Set up an installation, or update its schema"),
                 Row("doctor", "health", summary: "Find what is wrong, or ask whether it serves"),
-                Row("config", summary: "Show settings, and where their values come from"),
+                Row(
+                    "config", "export-config", summary: "Show settings, or a realm's configuration"),
                 Row("completion", "manual", summary: "Print completions, or the manual page"),
             ]),
         CommandGroup(
             name: "realms", title: "Realms",
             rows: [
                 Row("realm", summary: "Create, configure and disable realms (tenants)"),
-                Row("host", summary: "Assign host names to realms"),
-                Row("app", summary: "Manage apps: sub-domain, branding and rules"),
-                Row(
-                    "plan", "apply", "drift", "export-config",
-                    summary: "Keep the configuration of realms in a file"),
+                Row("host", "app", summary: "Assign host names; manage apps and their branding"),
+                Row("plan", "apply", "drift", summary: "Keep realms in a configuration file"),
             ]),
         CommandGroup(
             name: "clients", title: "Clients",

@@ -3,7 +3,7 @@ import JSON
 /// Brings realms in line with a configuration file.
 struct ApplyCommand: Subcommand {
     static let path = ["apply"]
-    static let summary = "Apply a configuration file: bring its realms in line with it"
+    static let summary = "Bring realms in line with a configuration file"
     static let examples = ["urd apply urd.yaml", "urd apply urd.yaml --prune --yes"]
     static let details = """
         Shows what changes, and asks on a terminal; elsewhere --yes is needed. All that changes in a realm is one
