@@ -274,16 +274,20 @@ public final class PostgresLog: EventLog {
     }
 
     /// Tells the hub how far other nodes are. One cheap query, again and again.
-    public func pollHeads(every interval: Duration) async throws {
+    /// - Parameter longest: the time between two while all logs are still.
+    public func pollHeads(every interval: Duration, longest: Duration = .zero) async throws {
         while !Task.isCancelled {
-            await pollHeads()
-            try await Task.sleep(for: interval)
+            // Where the database does not answer, another one may be next, with other epochs.
+            let isAnswered = await pollHeads()
+            try await hub.rest(interval, longest: isAnswered ? longest : .zero)
         }
     }
 
     /// Once: how far the database is, in which epochs, and of which realms. Of those that moved, the time
     /// of the last event is read as well.
-    public func pollHeads() async {
+    /// - Returns: whether the database answered.
+    @discardableResult
+    public func pollHeads() async -> Bool {
         let heads: [(realm: RealmID, head: Head)]
         do {
             heads = try await database.run { [hub, times, keyring] connection throws(Failure) in
@@ -314,10 +318,11 @@ public final class PostgresLog: EventLog {
                     $0 = (at: ContinuousClock.now, why: failure.description)
                 }
             }
-            return
+            return false
         }
         for one in heads { hub.publish(one.head, of: one.realm) }
         hub.keepOnly(Set(heads.map(\.realm)))
+        return true
     }
 
     /// Forgets the claims that are over.

@@ -27,7 +27,7 @@ extension AdminContext {
                 mayBeLoopback: mayBeLoopback),
             feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
             whatIfs: WhatIfAnswers(store),
-            asOfBuilds: AsOfBuildStore(store.database),
+            asOfBuilds: AsOfBuildStore(store.database, hub: store.log.hub),
             operator: `operator`)
     }
 }

@@ -109,7 +109,7 @@ final class RealmsWatch: Sendable {
 
     /// It takes a twentieth of a connection's time at most, and says soon that all is well again.
     static func pause(after cost: Duration, isWell: Bool) -> Duration {
-        min(max(isWell ? .seconds(2) : .milliseconds(250), cost * 20), mostAge / 2)
+        min(max(isWell ? .seconds(5) : .milliseconds(250), cost * 20), mostAge / 2)
     }
 
     private struct ReportedIssue {

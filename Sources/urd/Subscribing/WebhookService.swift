@@ -98,7 +98,7 @@ final class WebhookService: Sendable {
                 pruned = .now
                 await prune()
             }
-            try await Task.sleep(for: .milliseconds(50))
+            try await store.log.hub.rest(.milliseconds(50), longest: .seconds(1))
         }
     }
 
