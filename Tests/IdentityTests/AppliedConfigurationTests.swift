@@ -1,5 +1,6 @@
 import EventSourcing
 import Identity
+import LogTesting
 import Testing
 
 @Suite struct `A configuration that was applied` {

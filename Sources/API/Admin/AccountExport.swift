@@ -32,8 +32,8 @@ public struct AccountExport: Sendable {
 
     /// The accounts after one. That they are shown is on record before.
     public func page(after: UUID?) async throws -> Page {
-        let accounts = try await context.queries.accounts(
-            in: realm, after: after, limit: Self.mostAtOnce)
+        let accounts = try await context.queries.ask(
+            AccountView.page, (after: after, limit: Self.mostAtOnce), in: realm)
         guard let last = accounts.last else { return Page(records: [], last: nil) }
         var random = SystemRandom()
         let now = context.now()
@@ -116,7 +116,7 @@ public struct AccountExport: Sendable {
     }
 
     private func addPasskeys(of account: UUID, to members: inout JSONObject) async throws {
-        let passkeys = try await context.queries.passkeys(of: account, in: realm)
+        let passkeys = try await context.queries.ask(PasskeyView.ofAccount, account, in: realm)
         guard !passkeys.isEmpty else { return }
         members["passkeys"] = .array(
             passkeys.map { passkey in

@@ -11,9 +11,7 @@ extension Call<AdminContext> {
     func planned(prunes: Bool? = nil) async throws(Problem) -> ConfigurationPlanner {
         let realm = try realm
         guard realm != .system else { throw Problem(.reservedRealm, field: "realm") }
-        let known = try await reading { () throws(LogFailure) in
-            try await context.queries.realm(realm)
-        }
+        let known = try await context.ask(RealmView.byName, (), in: realm)
         if known?.isDisabled == true { throw Problem(.realmDisabled) }
         var planner = ConfigurationPlanner(
             body["configuration"]?.object ?? [:], secrets: body["secrets"]?.object ?? [:],

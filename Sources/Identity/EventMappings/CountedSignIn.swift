@@ -1,4 +1,5 @@
 public import EventSourcing
+internal import JSON
 
 /// A sign-in as it is counted: by its outcome and the method that login history names.
 public struct CountedSignIn: Sendable, Equatable {
