@@ -273,8 +273,7 @@ public final class PostgresLog: EventLog {
         }
     }
 
-    /// Tells the hub how far other nodes are. One cheap query, again and again.
-    /// - Parameter longest: the time between two while all logs are still.
+    /// Tells the hub how far other nodes are: one cheap query, again and again, seldom while all logs are still.
     public func pollHeads(every interval: Duration, longest: Duration = .zero) async throws {
         while !Task.isCancelled {
             // Where the database does not answer, another one may be next, with other epochs.
@@ -284,8 +283,7 @@ public final class PostgresLog: EventLog {
     }
 
     /// Once: how far the database is, in which epochs, and of which realms. Of those that moved, the time
-    /// of the last event is read as well.
-    /// - Returns: whether the database answered.
+    /// of the last event is read as well. Returns whether the database answered.
     @discardableResult
     public func pollHeads() async -> Bool {
         let heads: [(realm: RealmID, head: Head)]

@@ -19,7 +19,7 @@ public struct ForeignHash: Sendable {
         case library = "library"
     }
 
-    /// What is kept of it.
+    /// Text of the hash, as it is kept.
     public let text: String
     private let scheme: any HashScheme
 

@@ -55,7 +55,7 @@ private var bare: Decision {
     @Test func `an imported account has what came with it, and no mail tells of it`() async throws {
         let settings: JSONObject = [
             "roles": ["https://api.example.org": ["editor": []]],
-            "passkey_domain": "example.org",
+            "webauthn_rp_id": "example.org",
         ]
         let realm = givenRealm().given(RealmEvent.settingsChanged(settings), in: Realm.stream)
             .given(ProviderEvent.configured(corporate), in: Providers.stream)
@@ -142,7 +142,7 @@ private var bare: Decision {
     }
 
     @Test func `two passkeys of one credential are not imported together`() async throws {
-        let settings: JSONObject = ["passkey_domain": "example.org"]
+        let settings: JSONObject = ["webauthn_rp_id": "example.org"]
         let realm = givenRealm().given(RealmEvent.settingsChanged(settings), in: Realm.stream)
         func holder(_ id: UUID, _ mailbox: UUID) -> ImportedAccount {
             imported(id, mailbox) {

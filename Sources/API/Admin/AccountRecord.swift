@@ -12,7 +12,7 @@ internal import Values
 /// An account as another system exported it, read for this realm.
 struct AccountRecord {
     let account: ImportedAccount
-    /// Parts that are not taken, whatever the realm is like.
+    /// Parts that are not taken in any realm.
     let leftOut: [String]
 
     /// Why a record makes no account.
@@ -202,7 +202,8 @@ extension AccountRecord.Refusal {
         switch reason {
         case .deleted:
             self.init(
-                reason: "deleted", detail: "It was imported before, and has been deleted here.")
+                reason: "deleted",
+                detail: "The account was imported before, and has been deleted here.")
         case .addressTaken:
             self.init(
                 reason: "address_taken",

@@ -89,5 +89,5 @@ enum AccountRecordSchema {
             .optional("detail", .text(1...500), "Reason of the refusal, in words."),
             .optional(
                 "left_out", .list(of: .text(1...32), 0...200),
-                "Parts that were not taken, each by its kind.")))
+                "Parts of the account that were not taken, each by its kind.")))
 }

@@ -80,14 +80,14 @@ public struct ImportedAccount: Sendable, Equatable {
 
 /// What became of an account of another system.
 public enum ImportOutcome: Sendable, Equatable {
-    /// It is here now, without these parts.
+    /// The account is here now, without these parts.
     case imported(leftOut: [ImportedPart])
     /// It was imported before. Nothing changes.
     case unchanged
     case refused(Reason)
 
     public enum Reason: Sendable, Equatable {
-        /// It was imported, and deleted here.
+        /// The account was imported, and deleted here.
         case deleted
         /// Another account has the mail address or the phone number.
         case addressTaken

@@ -160,7 +160,7 @@ struct ImportChoices: Sendable {
 }
 
 extension JSON {
-    /// Nothing at all is said by it.
+    /// Whether the value says nothing at all.
     var isVoid: Bool {
         switch self {
         case .null: true

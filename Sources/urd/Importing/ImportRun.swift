@@ -3,8 +3,8 @@ import EventSourcing
 import Identity
 import JSON
 
-/// Reads an export and has its accounts imported, several batches at a time. A run that is cut off is begun anew: what it
-/// had imported is unchanged then.
+/// Reads an export and has its accounts imported, several batches at a time. A run that is cut off is begun anew: accounts
+/// that it had imported are unchanged then.
 struct ImportRun {
     let realm: RealmID
     let from: ImportSource
