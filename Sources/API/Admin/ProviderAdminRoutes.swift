@@ -256,7 +256,7 @@ enum ProviderAdminRoutes {
 }
 
 extension Call<AdminContext> {
-    func providers() async throws(Problem) -> Providers {
+    fileprivate func providers() async throws(Problem) -> Providers {
         try await configuration(Providers.self, of: Providers.stream)
     }
 

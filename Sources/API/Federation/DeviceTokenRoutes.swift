@@ -162,13 +162,12 @@ extension Call<RealmContext> {
         }
         let mailbox = context.mint.mailbox(address.text)
         try counter.count(.federationLogin, target: mailbox.description)
-        let compared = try await Passphrases(self).compare(typed, for: mailbox)
+        let comparison = try await Passphrases(self).compare(typed, for: mailbox)
         let keyID = TokenMint.newKeyID()
         let outcome = try await grant(
             DeviceSignInGrant(
                 proof: PassphraseProof(
-                    mailbox: mailbox, comparison: compared.comparison,
-                    rehashed: compared.rehashed,
+                    mailbox: mailbox, comparison: comparison,
                     second: SecondFactors(self).inGrant, mail: context.newID()),
                 device: device.session.id, keyID: keyID, mail: context.newID(),
                 name: try await deviceName(deviceID)),

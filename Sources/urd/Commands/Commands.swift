@@ -17,7 +17,7 @@ enum Commands {
             ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
             AnalystRemove(), AnalystFenceStatement(), CaseCommand(), AsOfRealmCommand(),
-            ExportCommand(), ExportAccountsCommand(), ImportAccountsCommand(), WhatIfCommand(),
-            PlanCommand(), ApplyCommand(), DriftCommand(), ExportConfigCommand(),
+            ExportCommand(), WhatIfCommand(), PlanCommand(), ApplyCommand(), DriftCommand(),
+            ExportConfigCommand(),
         ]
 }
