@@ -7,7 +7,7 @@ struct ExportConfigCommand: Subcommand {
     static let path = ["export-config"]
     static let summary = "Write the configuration of a realm as a file for `urd apply`"
     static let examples = [
-        "urd export-config --realm demo >demo.yaml", "urd export-config --schema",
+        "urd export-config --realm demo >demo.yaml", "urd export-config --schema >urd.schema.json",
     ]
     static let details = """
         In YAML, or with --json in JSON. Secrets are not in it: each is named by the environment variable from which

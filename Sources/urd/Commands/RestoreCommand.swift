@@ -114,10 +114,10 @@ struct RestoreCheck: Sendable {
     private func restored(_ parts: BackupParts, _ masterKey: String) async throws -> LogReport {
         try await ScratchCluster.run(
             in: Path.absolute(call.arguments.value("scratch") ?? "/var/tmp"),
-            environment: call.environment, say: { call.console.complain($0) }
-        ) { scratch in
-            try await verified(scratch.cluster, in: scratch.folder, parts, masterKey)
-        }
+            environment: call.environment, say: { call.console.complain($0) },
+            { scratch in
+                try await verified(scratch.cluster, in: scratch.folder, parts, masterKey)
+            })
     }
 
     private func verified(

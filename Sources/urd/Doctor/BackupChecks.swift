@@ -10,9 +10,7 @@ extension DatabaseChecks {
                 address,
                 "select at::text, age::text from (\(LastBackup.question)) b (at, age)")
         else { return nil }
-        let remedy =
-            "Run urd backup DIR each day (systemctl enable --now urd-backup.timer). Where another program "
-            + "writes the backups, this is no fault."
+        let remedy = "Run urd backup DIR each day: systemctl enable --now urd-backup.timer."
         guard let row = found.first, row.count == 2, let at = row[0].flatMap({ Int64($0) }),
             let age = row[1].flatMap({ Int64($0) })
         else { return .warning(check, "none is on record", mend: remedy) }
