@@ -83,6 +83,10 @@ def lawful():
     log.add("session.refreshed", "session", {"generation": 2, "parent": 0})
     log.browsed("browser")
     log.opened("browsed", browser=name("browser"))
+    log.browsed("replaced")
+    log.add("browser.ended", "replaced", {"reason": "replaced"})
+    log.browsed("again", line=name("replaced"))
+    log.opened("of the line", browser=name("replaced"))
     log.opened("below", superiors=[name("session")], expires_at=log.at + 600)
     log.add("passkey.enrolled", "passkey", {"account": name("ann")})
     log.add("passkey.used", "passkey", {"counter": 1})
@@ -238,6 +242,12 @@ seed(13, ("client.deleted", "app"), ("client.enabled", "app"))
 def _(log):
     log.add("browser.ended", "browser", {"reason": "signed_out"})
     log.opened("second", browser=name("browser"))
+
+
+@breaks(14)
+def _(log):
+    log.add("browser.ended", "again", {"reason": "signed_out"})
+    log.opened("second", browser=name("replaced"))
 
 
 @breaks(14)

@@ -568,7 +568,9 @@ def session_opened(log, event):
         if browser is None:
             log.missing(14, "a session came of a browser that was never opened")
         else:
-            if browser.is_over:
+            # Who signs in anew in the same browser goes on a line, which is named by its first sign-in.
+            line = log.things["line"].get(data["browser"], browser)
+            if browser.is_over and line.is_over:
                 log.broken(14, "a session came of a browser that was signed out")
             if browser.account != data.get("account"):
                 log.broken(14, "a session came of a browser in which somebody else is signed in")
@@ -621,6 +623,8 @@ def browser_opened(log, event):
     places = [("client", data["opener_client"])] if "opener_client" in data else []
     opened = log.browsers[event.stream] = Opened(event, places)
     log.is_good(14, opened, "a browser that is signed in")
+    if "line" in data:
+        log.things["line"][data["line"]] = opened
 
 
 @law(14, "browser.ended")
