@@ -16,7 +16,7 @@ counter = 0
 
 def setUpModule():
     global urd, site
-    urd = Urd()
+    urd = Urd(lawful=True)
     site = urd.values["URD_VERIFY_URL"]
 
 

@@ -11,7 +11,7 @@ from urd_process import Urd, eventually
 
 def setUpModule():
     global urd
-    urd = Urd()
+    urd = Urd(lawful=True)
 
 
 def tearDownModule():

@@ -31,7 +31,7 @@ BACK = "http://127.0.0.1:53535/back"
 
 def setUpModule():
     global urd, metadata, keys
-    urd = Urd()
+    urd = Urd(lawful=True)
     status, answer, _ = urd.api.call(
         "PATCH", f"{urd.realm}/settings", {"registration": "jit_on_otp", "otp_resend_delay": 0})
     assert status == 200, answer

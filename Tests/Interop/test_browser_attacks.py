@@ -27,7 +27,7 @@ MARKUP = "\"'><img src=x onerror=hacked=1><script>hacked=1</script><svg/onload=h
 
 def setUpModule():
     global urd, site, metadata
-    urd = Urd()
+    urd = Urd(lawful=True)
     settings(registration="jit_on_otp", otp_resend_delay=0)
     site = f"http://localhost:{urd.values['URD_URL'].rsplit(':', 1)[1].strip('/')}"
     metadata = fetch(f"{site}/.well-known/openid-configuration")

@@ -26,7 +26,7 @@ DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 
 def setUpModule():
     global urd, site, metadata
-    urd = Urd()
+    urd = Urd(lawful=True)
     status, body, _ = urd.api.call("PATCH", f"{urd.realm}/settings", {
         "registration": "jit_on_otp", "otp_resend_delay": 0, "display_name": "Northwind",
         "accent_colour": "#0b6e4f"})

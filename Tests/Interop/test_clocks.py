@@ -48,7 +48,7 @@ def setUpModule():
     pathlib.Path(source).write_text(SHIM)
     compiler = shutil.which("cc") or shutil.which("clang")
     subprocess.run([compiler, "-shared", "-fPIC", "-o", shim, source, "-ldl"], check=True)
-    urd = Urd()
+    urd = Urd(lawful=True)
     slow, fast = node(-HOUR), node(HOUR)
 
 

@@ -14,7 +14,7 @@ OTHER = {"stream.version": {(503, "/problems/contended")}}
 
 def setUpModule():
     global urd
-    urd = Urd(lawful=False)
+    urd = Urd()
     # Damage keeps to no rule.
     for line in urd.sql("select conrelid::regclass, conname from pg_constraint where contype = 'c'"
                         " and connamespace = 'urd'::regnamespace").splitlines():

@@ -38,7 +38,7 @@ FORMULA = "=cmd|' /C calc'!A0"
 
 def setUpModule():
     global urd
-    urd = test_case_files.urd = Urd(lawful=False)
+    urd = test_case_files.urd = Urd()
     for number in range(6):
         id = call("POST", urd.realm + "/accounts", {
             "email": f"p{number}@example.org", "first_name": "Ann", "confirmed": True})["id"]

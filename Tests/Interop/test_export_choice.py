@@ -29,7 +29,7 @@ PREDICATES = {
 
 def setUpModule():
     global urd, ann, ben
-    urd = test_case_files.urd = Urd(lawful=False)
+    urd = test_case_files.urd = Urd()
     ann, ben = person("ann"), person("ben")
     for number in range(60):
         call("POST", urd.clients, {

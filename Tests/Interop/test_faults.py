@@ -19,7 +19,7 @@ GOOD = {"client_name": "Shop", "redirect_uris": ["https://shop.example/back"]}
 
 def setUpModule():
     global urd
-    urd = Urd(lawful=False)
+    urd = Urd()
 
 
 def tearDownModule():

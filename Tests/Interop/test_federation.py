@@ -19,7 +19,7 @@ MISSING = missing("jwcrypto")
 
 def setUpModule():
     global urd, site
-    urd = Urd()
+    urd = Urd(lawful=True)
     site = Site(urd.values)
 
 

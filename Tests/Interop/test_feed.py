@@ -36,7 +36,7 @@ pinned.use()
 
 def setUpModule():
     global urd, realm
-    urd = Urd()
+    urd = Urd(lawful=True)
     realm = urd.values["URD_REALM"]
 
 

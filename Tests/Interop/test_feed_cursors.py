@@ -23,7 +23,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 
 def setUpModule():
     global urd, realm, other
-    urd = Urd()
+    urd = Urd(lawful=True)
     realm = urd.values["URD_REALM"]
     other = Server(urd.values).ready()
 

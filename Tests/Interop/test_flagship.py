@@ -27,7 +27,7 @@ PASSWORD = "seven purple otters dance"
 class FirstOpen(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.urd = Urd()
+        cls.urd = Urd(lawful=True)
 
     @classmethod
     def tearDownClass(cls):

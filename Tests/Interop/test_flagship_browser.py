@@ -19,7 +19,7 @@ OWNER = "owner@flagship.localhost"
 class InAChromium(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.urd = Urd()
+        cls.urd = Urd(lawful=True)
         cls.site = cls.urd.values["URD_FLAGSHIP_URL"]
         cls.app = App(cls.urd.values, "iPhone")
         cls.app.register()

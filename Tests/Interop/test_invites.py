@@ -15,7 +15,7 @@ MAILED = "If your email is registered, you will receive a verification code."
 
 def setUpModule():
     global urd
-    urd = Urd()
+    urd = Urd(lawful=True)
 
 
 def tearDownModule():

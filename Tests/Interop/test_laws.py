@@ -296,7 +296,6 @@ def _(log):
 
 
 seed(26, ("case_file.issued", "case", {"reason": " ", "positions": 3}))
-seed(26, ("personal_data.opened", "disclosures", {"kind": "login_history", "accounts": [name("ann")]}))
 
 
 @breaks(27)

@@ -34,7 +34,7 @@ end $$
 
 def setUpModule():
     global urd
-    urd = Urd(lawful=False)
+    urd = Urd()
 
 
 def tearDownModule():

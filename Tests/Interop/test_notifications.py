@@ -36,7 +36,7 @@ def setUpModule():
     google, apple = Google(certificates), Apple(certificates)
     outgoing = {
         "URD_OUTGOING_NETWORKS": "127.0.0.0/8", "URD_OUTGOING_CA_FILE": certificates.authority}
-    urd = Urd(**outgoing)
+    urd = Urd(lawful=True, **outgoing)
     admin("PATCH", REALM + "/settings", {"rate_limits": {
         "installation": {"target": None}, "owner-mail": {"target": None},
         "owner-sign-in": {"target": None}, "notification": {"target": None}}})

@@ -20,7 +20,7 @@ if not MISSING:
 
 def setUpModule():
     global urd, site
-    urd = Urd()
+    urd = Urd(lawful=True)
     site = urd.values["URD_URL"].replace("127.0.0.1", "localhost")
     status, body, _ = urd.api.call("PATCH", f"{urd.realm}/settings", {
         "registration": "jit_on_otp", "login_link": True, "otp_resend_delay": 0,

@@ -34,7 +34,7 @@ PASSKEY = "urn:cocoar:passkey"
 
 def setUpModule():
     global urd, page, browser
-    urd = Urd()
+    urd = Urd(lawful=True)
     page = Page()
     browser = Browser(page.origin)
 

@@ -30,7 +30,7 @@ def setUpModule():
     city, system = os.path.join(folder.name, "city.mmdb"), os.path.join(folder.name, "asn.mmdb")
     places.replace(city, places.city_bytes(city))
     places.replace(system, places.system_bytes(system))
-    urd = Urd()
+    urd = Urd(lawful=True)
     call("PATCH", "/settings", {"rate_limits": {
         "native-otp": {"source": None, "sign-ups": None}, "oauth-token": {"source": None}}})
     server = Server(

@@ -32,7 +32,7 @@ UNLIMITED = {"source": None, "target": None, "client": None, "app": None, "sign-
 
 def setUpModule():
     global urd, nodes, issuer
-    urd, nodes = Urd(), []
+    urd, nodes = Urd(lawful=True), []
     nodes += [Server(urd.values).ready(), Server(urd.values).ready()]
     # One issuer at both nodes, whatever port each listens at.
     issuer = "https://id.example.org"

@@ -12,7 +12,7 @@ from urd_process import Urd
 class Security(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.urd = Urd(lawful=False)
+        cls.urd = Urd()
 
     @classmethod
     def tearDownClass(cls):

@@ -22,7 +22,7 @@ GATEWAY, ORDERS = "https://gateway.example", "https://orders.example"
 
 def setUpModule():
     global urd, analyst
-    urd = Urd()
+    urd = Urd(lawful=True)
     analyst = Analyst(urd, urd.values["URD_REALM"])
     admin("PATCH", "/settings", {
         "registration": "jit_on_otp", "rate_limits": {

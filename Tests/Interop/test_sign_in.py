@@ -23,7 +23,7 @@ REGISTER = "/api/account/native/register"
 
 def setUpModule():
     global urd, phone
-    urd = Urd()
+    urd = Urd(lawful=True)
     phone = Phone(urd)
 
 

@@ -14,7 +14,7 @@ from webhook_receiver import Receiver
 
 def setUpModule():
     global urd
-    urd = Urd(lawful=False)
+    urd = Urd()
 
 
 def tearDownModule():

@@ -29,7 +29,7 @@ LINKED = "If your email is registered, you will receive a login link."
 
 def setUpModule():
     global urd, phone
-    urd = Urd()
+    urd = Urd(lawful=True)
     phone = Phone(urd)
 
 

@@ -138,7 +138,7 @@ def setUpModule():
     global urd, provider, client, port
     provider = Door()
     client = Door(provider)
-    urd = Urd(URD_OUTGOING_NETWORKS="127.0.0.0/8", URD_OUTGOING_CA_FILE=provider.ca_file)
+    urd = Urd(lawful=True, URD_OUTGOING_NETWORKS="127.0.0.0/8", URD_OUTGOING_CA_FILE=provider.ca_file)
     port = int(urd.values["URD_URL"].rsplit(":", 1)[1].strip("/"))
     provider.port = client.port = port
     provider.host, client.host = "localhost", urd.values["URD_FLAGSHIP_HOST"]

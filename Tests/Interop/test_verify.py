@@ -37,7 +37,7 @@ KID = "SPACE_JWT_PUBLIC:8028AAA3-EC2D-4BAA-BE7A-7C8359CCB9F9"
 
 def setUpModule():
     global urd, site
-    urd = Urd()
+    urd = Urd(lawful=True)
     site = urd.values["URD_VERIFY_URL"]
 
 

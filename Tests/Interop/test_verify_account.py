@@ -21,7 +21,7 @@ NEW_DEVICE, NEW_PIN = "A new device uses your", "A PIN was set for your"
 
 def setUpModule():
     global urd
-    urd = breadth.urd = Urd()
+    urd = breadth.urd = Urd(lawful=True)
     breadth.SECRET = {"API_SECRET_KEY": urd.values["URD_VERIFY_API_SECRET_KEY"]}
     breadth.settings(rate_limits=breadth.UNLIMITED)
 

@@ -26,7 +26,7 @@ if not MISSING:
 
 def setUpModule():
     global urd
-    urd = Urd(lawful=False)
+    urd = Urd()
 
 
 def tearDownModule():

@@ -28,7 +28,7 @@ NAMES = ("DATABASE_URL", "DATABASE_OWNER_URL", "MASTER_KEY_FILE", "CHECKPOINT_DI
 
 def setUpModule():
     global urd, log
-    urd = Urd("--demo-history", lawful=False)
+    urd = Urd("--demo-history")
     try:
         furnish()
         log = list(enumerate(map(json.loads, urd.log(REALM)), 1))

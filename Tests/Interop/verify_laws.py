@@ -741,10 +741,9 @@ def acts(log, event):
             log.broken(25, f"{event.type} by an admin key that was revoked")
 
 
-@law(26, "personal_data.opened", "case_file.issued")
+@law(26, "case_file.issued")
 def opened(log, event):
-    # A person alone may be opened without one, by who administers accounts.
-    if event.data.get("kind") != "person" and not event.data.get("reason", "").strip():
+    if not event.data.get("reason", "").strip():
         log.broken(26, f"{event.type} without a reason")
 
 

@@ -13,8 +13,11 @@ extension Call<AdminContext> {
         guard realm != .system else { throw Problem(.reservedRealm, field: "realm") }
         let known = try await context.ask(RealmView.byName, (), in: realm)
         if known?.isDisabled == true { throw Problem(.realmDisabled) }
+        guard let configuration = body["configuration"]?.object else {
+            throw Problem(.invalidField, "It must be an object.", field: "configuration")
+        }
         var planner = ConfigurationPlanner(
-            body["configuration"]?.object ?? [:], secrets: body["secrets"]?.object ?? [:],
+            configuration, secrets: body["secrets"]?.object ?? [:],
             prunes: prunes ?? body["prune"]?.bool ?? false,
             trial: ConfigurationTrial(self, in: realm))
         try await planner.run(isNewRealm: known == nil)

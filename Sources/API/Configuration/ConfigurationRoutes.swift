@@ -104,7 +104,14 @@ enum ConfigurationRoutes {
                     ),
                 ] + members),
             example: [
-                "configuration": ["clients": ["shop": ["client_name": "Web shop"]]],
+                "configuration": [
+                    "clients": [
+                        "shop": [
+                            "client_name": "Web shop",
+                            "redirect_uris": ["https://shop.example/callback"],
+                        ]
+                    ]
+                ],
                 "secrets": [:], "prune": false,
             ], maximumBytes: 4 << 20)
     }
