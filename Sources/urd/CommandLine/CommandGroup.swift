@@ -41,8 +41,9 @@ struct CommandGroup: Sendable {
         CommandGroup(
             name: "clients", title: "Clients",
             rows: [
-                Row("client", summary: "Manage OAuth clients"),
-                Row("registration-token", summary: "Let clients register themselves"),
+                Row(
+                    "client", "registration-token",
+                    summary: "Manage OAuth clients; let them register"),
                 Row("provider", summary: "Sign in through other OpenID providers"),
             ]),
         CommandGroup(
