@@ -29,8 +29,7 @@ class Units(FrontDoorCase):
     def copies(self):
         """The units with a program that is there, which is all that `verify` asks of it."""
         paths = []
-        for name in ("urd.service", "urd.socket", "urd-migrate.service", "urd-backup.service",
-                     "urd-backup.timer"):
+        for name in ("urd.service", "urd.socket", "urd-migrate.service"):
             text = (DEPLOY / name).read_text().replace("/usr/local/bin/urd", "/bin/true")
             path = pathlib.Path(self.folder, name)
             path.write_text(text)
@@ -47,7 +46,7 @@ class Units(FrontDoorCase):
         ours = [
             line
             for line in (result.stdout + result.stderr).splitlines()
-            if re.search(r"\burd(-migrate|-backup)?\.(service|socket|timer)\b", line)
+            if re.search(r"\burd(-migrate)?\.(service|socket)\b", line)
         ]
         self.assertEqual(ours, [])
 

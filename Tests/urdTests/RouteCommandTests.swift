@@ -13,8 +13,7 @@ import Testing
         "exportEvents", "replayEvents", "createWhatIf", "getWhatIf", "getWhatIfResult",
         "cancelWhatIf", "createAsOfBuild", "listAsOfBuilds", "getAsOfBuild",
         "cancelAsOfBuild", "listAccountsAsOf", "listSessionsAsOf", "listClientsAsOf",
-        "listCredentialsAsOf", "listPasskeysAsOf", "planConfiguration", "applyConfiguration",
-        "compareConfiguration", "exportConfiguration", "getConfigurationSchema",
+        "listCredentialsAsOf", "listPasskeysAsOf",
     ]
 
     @Test func `every operation of the admin API is a command`() {

@@ -10,7 +10,9 @@ extension RealmContext {
         guard try await isThere(opener) else { return false }
         if let session = opener.session, try await live(session) == nil { return false }
         guard let browser = opener.browser else { return true }
-        let found = try await ask(BrowserSessionView.byID, browser)
+        let found = try await reading { () throws(LogFailure) in
+            try await queries.browserSession(browser, in: place.realm)
+        }
         guard let found, !found.isOver, clock.now() < found.terms.expiresAt else { return false }
         return try await isStanding(found.terms.opener)
     }

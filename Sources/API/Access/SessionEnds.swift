@@ -103,7 +103,9 @@ struct SessionEnds {
 
     /// The first of the sessions that its person had with this browser one after the other.
     func line(of browser: SignedInBrowser) async throws(Problem) -> UUID {
-        let view = try await context.ask(BrowserSessionView.byID, browser.id)
+        let view = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSession(browser.id, in: context.place.realm)
+        }
         return view?.terms.line ?? browser.id
     }
 }
@@ -131,7 +133,7 @@ struct BrowserDependents: Sendable {
     }
 }
 
-extension QuestionPort {
+extension SessionQueries {
     func dependents(
         of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
         in realm: RealmID, at now: Timestamp, endsOffline: Bool

@@ -77,7 +77,10 @@ enum AdminKeyRoutes {
         "/api/admin/keys", id: "listAdminKeys",
         commandLine: .urd("admin key list", examples: "urd admin key list"), tag: "Admin keys",
         summary: "List the admin keys, revoked ones included.", right: .everything, of: shape,
-        by: .id(\.id), page: AdminKeyView.page)
+        by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.adminKeys(after: page.after, limit: page.limit)
+    }
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/keys/{key_id}", id: "getAdminKey",
@@ -88,7 +91,9 @@ enum AdminKeyRoutes {
         refusals: [.noSuchKey]
     ) { call throws(Problem) in
         let id = try call.requiredID("key_id")
-        let found = try await call.context.ask(AdminKeyView.byID, id, in: .system)
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.adminKey(id)
+        }
         guard let found else { throw Problem(.noSuchKey) }
         return .json(.ok, shape.json(found))
     }
@@ -163,7 +168,9 @@ extension Call<AdminContext> {
     /// A key of a realm that does not exist yet would open a realm created later by that name.
     fileprivate func requireRealms(_ realms: [RealmID]) async throws(Problem) {
         for (index, realm) in realms.enumerated() where realm != .system {
-            let found = try await context.ask(RealmView.byName, (), in: realm)
+            let found = try await reading { () throws(LogFailure) in
+                try await context.queries.realm(realm)
+            }
             guard found == nil else { continue }
             throw Problem(
                 .invalidField, "There is no realm '\(realm)'.", field: "realms/\(index)")

@@ -42,8 +42,10 @@ enum FindingRoutes {
             rule: try call.text("rule").map { text throws(Problem) in
                 try FindingSchema.rule(text)
             }, account: account, source: call.text("source"))
-        return try await call.context.ask(
-            FindingView.page, (selection, after: page.after, limit: page.limit), in: page.realm)
+        return try await reading { () throws(LogFailure) in
+            try await call.context.queries.findings(
+                in: page.realm, selection, after: page.after, limit: page.limit)
+        }
     }
 
     private static let get = Route<AdminContext>(
@@ -84,12 +86,9 @@ enum FindingRoutes {
         let view = try await call.knownFinding()
         let others = try await reading { () throws(LogFailure) in
             guard let account = view.account else { return [FindingView]() }
-            return try await call.context.queries.ask(
-                FindingView.page,
-                (
-                    FindingSelection(isOpen: true, account: account), after: nil,
-                    limit: CloseFinding.mostOthers
-                ), in: realm
+            return try await call.context.queries.findings(
+                in: realm, FindingSelection(isOpen: true, account: account), after: nil,
+                limit: CloseFinding.mostOthers
             ).items
         }
         let write = call.write(in: realm)
@@ -113,7 +112,9 @@ enum FindingRoutes {
 extension Call<AdminContext> {
     fileprivate func knownFinding() async throws(Problem) -> FindingView {
         let id = try requiredID("finding_id")
-        return try await found(FindingView.byID, id, or: .noSuchFinding)
+        return try await found(or: .noSuchFinding) { realm throws(LogFailure) in
+            try await context.queries.finding(id, in: realm)
+        }
     }
 }
 

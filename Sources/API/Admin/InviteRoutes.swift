@@ -90,8 +90,10 @@ enum InviteRoutes {
     private static let list = Route.list(
         "/api/admin/realms/{realm}/invites", id: "listInvites",
         commandLine: .urd("invite list", examples: "urd invite list"), tag: "Invites",
-        summary: "List the invites of a realm, used ones included.", of: shape, by: .id(\.id),
-        page: InviteView.page)
+        summary: "List the invites of a realm, used ones included.", of: shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.invites(in: page.realm, app: nil, after: page.after, limit: page.limit)
+    }
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/invites/{invite_id}", id: "revokeInvite",

@@ -43,7 +43,9 @@ enum LoginHistoryRoutes {
         let name = try call.required("client_id")
         return try await call.logins(LoginSelection(clientID: name)) { () throws(Problem) in
             let realm = try call.realm
-            let found = try await call.context.ask(ClientView.byClientID, name, in: realm)
+            let found = try await reading { () throws(LogFailure) in
+                try await call.context.queries.client(name, in: realm)
+            }
             if found == nil { throw Problem(.noSuchClient) }
         }
     }
@@ -157,16 +159,16 @@ extension LogPlace {
     }
 }
 
-extension QuestionPort {
+extension AdminQueries {
     /// The login history with a filter or without one.
     fileprivate func page(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> ScannedPage<LoginView, LoginPlace> {
         guard selection.filter == nil else {
-            return try await ask(
-                LoginView.filteredHistory, (selection, after: place, limit: limit), in: realm)
+            return try await filteredLoginHistory(
+                of: realm, selection, after: place, limit: limit)
         }
         return ScannedPage(
-            try await ask(LoginView.history, (selection, after: place, limit: limit), in: realm))
+            try await loginHistory(of: realm, selection, after: place, limit: limit))
     }
 }

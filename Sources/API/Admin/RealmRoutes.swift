@@ -44,8 +44,10 @@ enum RealmRoutes {
     private static let list = Route.list(
         "/api/admin/realms", id: "listRealms",
         commandLine: .urd("realm list", examples: "urd realm list"), tag: "Realms",
-        summary: "List the realms.", right: .everything, of: shape, by: .name(\.realm.name),
-        page: RealmView.page)
+        summary: "List the realms.", right: .everything, of: shape, by: .name(\.realm.name)
+    ) { queries, page throws(LogFailure) in
+        try await queries.realms(after: page.after, limit: page.limit)
+    }
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}", id: "getRealm",
@@ -152,7 +154,9 @@ extension Call<AdminContext> {
     @discardableResult
     func knownRealm() async throws(Problem) -> RealmView {
         let id = try realm
-        let found = try await context.ask(RealmView.byName, (), in: id)
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.realm(id)
+        }
         guard let found else { throw Problem(.noSuchRealm) }
         return found
     }

@@ -99,7 +99,9 @@ extension Call<RealmContext> {
         guard let slug = client.metadata?.softwareID.flatMap(NotificationScope.slug) else {
             return nil
         }
-        let found = try await context.ask(WebAppView.bySlug, (slug, .app))
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.webApp(slug: slug, kind: .app, in: context.place.realm)
+        }
         return found.map { $0.card.permissions.joined(separator: " ") }
     }
 

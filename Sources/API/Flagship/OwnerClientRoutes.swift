@@ -118,7 +118,9 @@ extension Call<RealmContext> {
     }
 
     fileprivate func adoptedInstallations() async throws(Problem) -> [(UUID, Client)] {
-        let ids = try await context.ask(ClientView.installations, ()).map(\.id)
+        let ids = try await reading { () throws(LogFailure) in
+            try await context.queries.installations(in: context.place.realm)
+        }
         var found: [(UUID, Client)] = []
         for id in ids {
             let client = try await RealmLookups(context).folded(Client.self, id)

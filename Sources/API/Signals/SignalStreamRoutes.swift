@@ -63,7 +63,10 @@ enum SignalStreamRoutes {
             return .json(.ok, SignalStreamDocument(stream, at: call.context.place).json)
         }
         let context = call.context
-        let known = try await context.ask(SignalStreamView.ofClient, receiver.client)
+        let known = try await reading { () throws(LogFailure) in
+            try await context.queries.signalStreams(
+                of: receiver.client, in: context.place.realm)
+        }
         var streams: [JSON] = []
         for view in known {
             let stream = try await reading { () throws(LogFailure) in
@@ -150,7 +153,10 @@ extension Call<RealmContext> {
             subjects = chosen
         }
         for _ in 0...SignalTerms.mostPerClient {
-            let known = try await context.ask(SignalStreamView.ofClient, receiver.client)
+            let known = try await reading { () throws(LogFailure) in
+                try await context.queries.signalStreams(
+                    of: receiver.client, in: context.place.realm)
+            }
             let free = (0..<SignalTerms.mostPerClient).filter { slot in
                 !known.contains { $0.slot == slot }
             }

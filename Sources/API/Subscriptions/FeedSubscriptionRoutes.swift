@@ -60,8 +60,11 @@ enum FeedSubscriptionRoutes {
         "/api/admin/realms/{realm}/subscriptions", id: "listSubscriptions",
         commandLine: .urd("subscription list", examples: "urd subscription list --realm demo"),
         tag: "Subscriptions", summary: "List the subscriptions of a realm's feed.",
-        permission: .subscriptionsManage, of: FeedSubscriptionSchema.shape, by: .id(\.id),
-        page: SubscriptionView.page(of: .feed))
+        permission: .subscriptionsManage, of: FeedSubscriptionSchema.shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.subscriptions(
+            of: .feed, in: page.realm, after: page.after, limit: page.limit)
+    }
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/subscriptions/{subscription_id}", id: "getSubscription",

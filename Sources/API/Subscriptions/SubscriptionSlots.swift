@@ -10,9 +10,11 @@ extension Call<AdminContext> {
     func create<C: SubscriptionCreation>(
         _ command: C, as write: Write, whenFull full: Problem
     ) async throws(Problem) -> WriteReceipt {
-        let known = try await context.ask(
-            SubscriptionView.page(of: C.kind), (nil, C.kind.limit), in: write.realm
-        ).items
+        let known = try await reading { () throws(LogFailure) in
+            try await context.queries.subscriptions(
+                of: C.kind, in: write.realm, after: nil, limit: C.kind.limit
+            ).items
+        }
         for slot in Self.freeSlots(of: C.kind, beside: known, for: command.id) {
             var command = command
             command.slot = slot

@@ -23,7 +23,7 @@ enum WebhookDeliveryRoutes {
                 "WebhookTest",
                 .object(
                     .optional("type", eventType, "Event type of the test; urd.test by default."))),
-            example: ["type": .string(AccountEvent.Form.erased.name)])
+            example: ["type": "account.erased"])
         body.mayBeMissing = true
         return body
     }()
@@ -49,7 +49,7 @@ enum WebhookDeliveryRoutes {
                 "State of the deliveries; waiting by default."),
             Parameter(
                 "type", in: .query, eventType,
-                "Event type of the deliveries.", example: .string(AccountEvent.Form.erased.name)),
+                "Event type of the deliveries.", example: "account.erased"),
             Lists.since,
         ], isOfSystem: true, of: delivery, by: .position(\.position), refusals: [.noSuchWebhook]
     ) { call, page throws(Problem) in

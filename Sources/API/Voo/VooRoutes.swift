@@ -92,7 +92,9 @@ extension Call<RealmContext> {
         guard let token = context.mint.readRefreshToken(text) else {
             throw GrantRefusal.invalidRefreshToken.problem
         }
-        let found = try await context.ask(SessionLine.bySession, token.session)?.session
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.session(token.session, in: context.place.realm)
+        }
         guard let found else { throw GrantRefusal.invalidRefreshToken.problem }
         return found.terms.clientID
     }

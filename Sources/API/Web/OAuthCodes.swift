@@ -59,7 +59,7 @@ extension ProblemKind {
             .cursorOutOfRange,
             .ownerOnboarded, .noSuchProvider, .identityTaken,
             .noSuchProblem, .noSuchEventType, .notImplemented, .methodNotAllowed, .realmExists,
-            .reservedRealm, .configurationInvalid, .configurationChanged,
+            .reservedRealm,
             .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
             .noSuchSignalStream, .tooManySignalStreams, .askedTooOften, .noSuchCase, .caseNotReady,

@@ -15,7 +15,6 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case invalidFilter = "invalid-filter"
     case tooWide = "too-wide"
     case invalidPolicy = "invalid-policy"
-    case configurationInvalid = "configuration-invalid"
     case unexpectedBody = "unexpected-body"
     case bodyTooLarge = "body-too-large"
     case malformedHost = "malformed-host"
@@ -113,7 +112,6 @@ public enum ProblemKind: String, CaseIterable, Sendable {
 
     case realmExists = "realm-exists"
     case realmDisabled = "realm-disabled"
-    case configurationChanged = "configuration-changed"
     case reservedRealm = "reserved-realm"
     case hostTaken = "host-taken"
     case appExists = "app-exists"
@@ -163,8 +161,7 @@ extension ProblemKind {
         switch self {
         case .malformedJSON, .malformedForm, .missingField, .unknownField, .invalidField,
             .missingParameter, .unknownParameter, .repeatedParameter, .invalidParameter,
-            .invalidFilter, .invalidPolicy, .configurationInvalid, .unexpectedBody, .malformedHost,
-            .malformedForwarding,
+            .invalidFilter, .invalidPolicy, .unexpectedBody, .malformedHost, .malformedForwarding,
             .invalidRequest,
             .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
@@ -206,7 +203,7 @@ extension ProblemKind {
             .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
             .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange,
-            .caseNotReady, .whatIfNotReady, .buildNotReady, .configurationChanged:
+            .caseNotReady, .whatIfNotReady, .buildNotReady:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -232,8 +229,6 @@ extension ProblemKind {
         case .invalidParameter: "A parameter has a value that it cannot have."
         case .invalidFilter: "The filter cannot be read."
         case .invalidPolicy: "The policy cannot be read."
-        case .configurationInvalid: "The configuration has an error, and nothing was changed."
-        case .configurationChanged: "The realm has changed since the configuration was planned."
         case .tooWide: "Nothing was found in the time that there is."
         case .unexpectedBody: "This operation takes no body."
         case .bodyTooLarge: "The body is too large."

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import EventStore
 import JSON
 public import Postgres
 public import Values
@@ -13,12 +12,9 @@ public struct AsOfBuildStore: Sendable {
     let database: Database
     /// How many positions are applied in one transaction.
     private let pageSize: Int32
-    private let hub: CommitHub?
 
-    /// - Parameter hub: where this process builds them: one that is asked for ends the rest of who does.
-    public init(_ database: Database, pageSize: Int32 = 50_000, hub: CommitHub? = nil) {
+    public init(_ database: Database, pageSize: Int32 = 50_000) {
         self.database = database
-        self.hub = hub
         self.pageSize = pageSize
     }
 
@@ -30,7 +26,7 @@ public struct AsOfBuildStore: Sendable {
 
     /// False where the realm has as many as it may have.
     public func create(_ build: AsOfBuild) async throws(LogFailure) -> Bool {
-        let isTaken = try await asking { [pageSize] connection throws(Failure) in
+        try await asking { [pageSize] connection throws(Failure) in
             try connection.transaction { connection throws(Failure) in
                 // One after the other: each counts those before it.
                 try connection.execute(locking, Parameters(realm: build.realm.name))
@@ -45,8 +41,6 @@ public struct AsOfBuildStore: Sendable {
                 return try connection.execute(creating, parameters).changed == 1
             }
         }
-        if isTaken { hub?.stir() }
-        return isTaken
     }
 
     public func build(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AsOfBuild? {

@@ -1,5 +1,4 @@
 import EventSourcing
-import EventStore
 import Postgres
 
 extension ProjectionFollower {
@@ -27,8 +26,7 @@ extension ProjectionFollower {
                 let pause = min((before?.pause ?? .milliseconds(500)) * 2, Self.longestPause)
                 standing[one.track] = Standing(until: clock.now + pause, pause: pause)
             }
-            // One halts with an event, and one that stands still is tried again.
-            try await hub.rest(Self.round, longest: standing.isEmpty ? Self.lostRound : Self.round)
+            try await Task.sleep(for: Self.round)
         }
     }
 

@@ -1,3 +1,4 @@
+public import EventSourcing
 internal import Postgres
 public import Values
 
@@ -21,12 +22,16 @@ public struct ClientSession: Sendable, Equatable {
     }
 }
 
-extension ClientSession {
-    /// Of each client the sessions of an account that were used last, that one first: few, however many there are.
-    public static let lastOfClients: Question<UUID, [ClientSession]> = query.all(Parameters.init)
+extension ReadModelQueries {
+    /// Of each client the sessions that were used last, that one first: few, however many there are.
+    public func lastSessionsOfClients(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ClientSession] {
+        try await rows(question, Parameters(in: realm, account))
+    }
 }
 
-private let query = RowQuery(
+private let question = Question(
     "session_last_of_clients",
     """
     select p.current, x.session, x.client_id, x.used

@@ -12,21 +12,16 @@ public struct Configurations: Sendable {
         self.hub = hub
     }
 
-    /// One cheap query, again and again, until the task is cancelled. A configuration moves with its log, which the hub
-    /// knows of first.
-    public func poll(
-        every interval: Duration = .milliseconds(100), longest: Duration = .seconds(5)
-    ) async throws {
+    /// One cheap query, again and again, until the task is cancelled.
+    public func poll(every interval: Duration = .milliseconds(100)) async throws {
         while !Task.isCancelled {
-            let isAnswered = await look()
-            try await hub.rest(interval, longest: isAnswered ? longest : interval)
+            await look()
+            try await Task.sleep(for: interval)
         }
     }
 
     /// Tells the hub where the configurations last changed, in which epochs.
-    /// - Returns: whether the database answered.
-    @discardableResult
-    func look() async -> Bool {
+    func look() async {
         let found = try? await database.run { connection throws(Postgres.Failure) in
             let rows = try connection.execute(reading)
             return (0..<rows.count).compactMap { row in
@@ -36,7 +31,6 @@ public struct Configurations: Sendable {
             }
         }
         for (realm, at) in found ?? [] { hub.publishConfiguration(at, of: realm) }
-        return found != nil
     }
 }
 

@@ -1,3 +1,4 @@
+public import EventSourcing
 public import Identity
 internal import Postgres
 public import Values
@@ -27,9 +28,16 @@ public struct RegistrationTokenView: Sendable, Equatable {
     }
 }
 
-extension RegistrationTokenView {
-    public static let page = Columns(
-        of: "registration_tokens", key: "token",
-        "m.label, m.uses, m.used, m.scope::text, m.expires_at, m.created_at", Self.init(_:_:)
-    ).page("registration_token_page").page()
+extension ReadModelQueries {
+    public func registrationTokens(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> ListPage<RegistrationTokenView> {
+        try await list(page, Parameters(in: realm, after: after, limit: limit))
+    }
 }
+
+private let page = Columns(
+    of: "registration_tokens", key: "token",
+    "m.label, m.uses, m.used, m.scope::text, m.expires_at, m.created_at",
+    RegistrationTokenView.init(_:_:)
+).page("registration_token_page")

@@ -11,7 +11,7 @@ struct CaseFileAnswers: CaseFiles, StoredJobs {
     private let proofs: LogProofs
 
     init(_ store: Store) {
-        rows = CaseFileStore(store.database, hub: store.log.hub)
+        rows = CaseFileStore(store.database)
         proofs = LogProofs(store.database, keyring: store.keyring)
     }
 

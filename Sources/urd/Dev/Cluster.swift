@@ -7,8 +7,6 @@ struct Cluster: Sendable {
     let programs: PostgresPrograms
     let socketFolder: String
     let log: String
-    /// Settings beside those that each cluster has.
-    var more: [String] = []
 
     static let database = "urd"
     /// Owns the schema; the migrations make the others' rights.
@@ -120,7 +118,7 @@ extension Cluster {
                 "listen_addresses=", "unix_socket_directories=\(Self.quoted(socketFolder))",
                 "port=\(ClusterPlace.port)", "timezone=UTC", "log_timezone=UTC",
                 "cluster_name=urd-dev", "log_checkpoints=off",
-            ] + Self.room + more
+            ] + Self.room
         return ["-D", place.data] + settings.flatMap { ["-c", $0] }
     }
 

@@ -47,6 +47,6 @@ struct Models: Sendable {
     }
 }
 
-extension ReadModelQueries: RealmQueries, HostQueries {}
+extension ReadModelQueries: AdminQueries, RealmQueries, HostQueries {}
 extension AsOfBuildStore: AsOfBuilds {}
 extension FeedCursorStore: FeedCursors {}

@@ -48,8 +48,7 @@ extension Store {
     }
 
     func settings(of realm: RealmID, _ queries: ReadModelQueries) async -> Identity.Settings {
-        Identity.Settings(
-            overrides: (try? await queries.ask(RealmView.byName, in: realm))?.settings ?? [:])
+        Identity.Settings(overrides: (try? await queries.realm(realm))?.settings ?? [:])
     }
 
     func newID() -> UUID {

@@ -17,11 +17,8 @@ final class PassphraseWorkers: Sendable {
     }
 
     private let state: Mutex<State>
-    private let depth: Gauge
 
-    /// - Parameter depth: shows how many wait.
-    init(_ limits: FairTurns.Limits = FairTurns.Limits(), depth: Gauge = Gauge()) {
-        self.depth = depth
+    init(_ limits: FairTurns.Limits = FairTurns.Limits()) {
         state = Mutex(State(turns: FairTurns(limits)))
     }
 
@@ -54,7 +51,6 @@ final class PassphraseWorkers: Sendable {
                     state.waiting[name] = continuation
                     return (entry, other.flatMap { state.waiting.removeValue(forKey: $0) })
                 }
-                depth.set(waiting)
                 displaced?.resume(throwing: Busy())
                 switch entry {
                 case .begins: continuation.resume()
@@ -74,15 +70,14 @@ final class PassphraseWorkers: Sendable {
         let next = state.withLock { state in
             state.turns.leave(name).flatMap { state.waiting.removeValue(forKey: $0) }
         }
-        depth.set(waiting)
         next?.resume()
     }
 }
 
 extension PassphraseWork {
     /// `list`: the file of passphrases that others lost, if there is one.
-    static func onThreads(list: String?, lines: Log, depth: Gauge = Gauge()) -> PassphraseWork {
-        let workers = PassphraseWorkers(depth: depth)
+    static func onThreads(list: String?, lines: Log) -> PassphraseWork {
+        let workers = PassphraseWorkers()
         let breached = list.map { BreachedList(path: $0) }
         let cost = PassphraseCost()
         cost.measure(lines)

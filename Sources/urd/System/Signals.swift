@@ -41,8 +41,7 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Ends the process as the signal would have.
-    static func endProcess(by number: Int32) {
+    private static func endProcess(by number: Int32) {
         signal(number, SIG_DFL)
         var set = stoppingSet()
         pthread_sigmask(SIG_UNBLOCK, &set, nil)

@@ -20,8 +20,7 @@ extension AuthorizeWorld {
         let text = try await code()
         var code = try #require(world.mint.readAuthorizationCode(text))
         code.client = try #require(
-            try await MemoryQueries(log: world.log).ask(
-                KnownClient.byClientID, "tenant", in: world.realm)
+            try await FoldedQueries(log: world.log).knownClient("tenant", in: world.realm)
         ).id
         code.redirect = try #require(SecretDigest.of(place))
         code.challenge = SecretDigest.of(verifier)

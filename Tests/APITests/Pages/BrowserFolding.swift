@@ -5,15 +5,16 @@ import Values
 
 @testable import API
 
-extension MemoryQueries {
+extension BrowserQueries where Self: Folding {
     func browserSession(
         _ id: UUID, in realm: RealmID
     ) async throws(LogFailure) -> BrowserSessionView? {
         let first = try await log.stream(id, after: 0, in: realm).first
         guard first?.name.hasPrefix("browser.") == true else { return nil }
-        let session = try await fold(BrowserSession.self, id, realm)
+        let queries = FoldedQueries(log: log)
+        let session = try await queries.fold(BrowserSession.self, id, realm)
         guard let terms = session.terms else { return nil }
-        let account = try await fold(Account.self, terms.account, realm)
+        let account = try await queries.fold(Account.self, terms.account, realm)
         return BrowserSessionView(
             id: id, terms: terms,
             isOver: session.end != nil || account.isDisabled || account.isDeleted
@@ -21,9 +22,8 @@ extension MemoryQueries {
     }
 
     func browserSessions(
-        in realm: RealmID, _ asked: PageOfAccount
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [BrowserSessionView] {
-        let (account, now, after, limit) = asked
         var found: [BrowserSessionView] = []
         for recorded in try await log.events(from: 1, limit: .max, in: realm)
         where recorded.name == "browser.opened" {
@@ -36,13 +36,14 @@ extension MemoryQueries {
             found.sorted { $1.id < $0.id }.filter { view in after.map { view.id < $0 } ?? true }
                 .prefix(limit))
     }
+}
 
-    /// With those of browsers in front.
+extension FoldedQueries {
     func loginHistory(
-        of realm: RealmID, _ asked: LoginHistoryPage
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> [LoginView] {
-        let (selection, _, limit) = asked
-        var views = try await clientLogins(of: realm, asked)
+        var views = try await MemoryQueries(log: log).loginHistory(
+            of: realm, selection, after: place, limit: limit)
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             if case .refused(let attempt) = BrowserSessionEvent(recorded),
                 attempt.account == selection.account

@@ -23,7 +23,7 @@ final class MemorySignals: Sendable {
     }
 }
 
-extension MemoryQueries {
+extension FoldedQueries: SignalQueries {
     func signalStreams(
         of client: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [SignalStreamView] {

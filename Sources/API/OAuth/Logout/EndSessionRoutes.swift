@@ -120,7 +120,9 @@ extension Call<RealmContext> {
     private func ofHint(
         _ id: UUID, _ hint: HintedSignIn
     ) async throws(Problem) -> SessionTerms? {
-        let found = try await context.ask(SessionLine.bySession, id)?.session
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.session(id, in: context.place.realm)
+        }
         guard let terms = found?.terms, terms.clientID == hint.clientID,
             context.mint.subject(of: terms) == hint.subject
         else { return nil }

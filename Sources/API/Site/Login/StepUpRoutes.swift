@@ -61,7 +61,9 @@ extension Call<RealmContext> {
         guard try await SecondFactors(self).state(of: browser.subject).enrolled != nil else {
             return nil
         }
-        let view = try await context.ask(BrowserSessionView.byID, browser.id)
+        let view = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSession(browser.id, in: context.place.realm)
+        }
         guard let view,
             SignedIn(client: nil, app: nil, at: view.terms.openedAt)
                 .isTooOld(at: context.clock.now(), context.place.settings) == nil

@@ -8,15 +8,11 @@ public import Telemetry
 public struct HealthContext: RouteContext {
     public let components: @Sendable () async -> [ComponentState]
     public let metrics: Metrics
-    /// Called before metrics are shown, for those that are looked up.
-    let refresh: @Sendable () async -> Void
 
     public init(
-        metrics: Metrics, refresh: @escaping @Sendable () async -> Void = {},
-        components: @escaping @Sendable () async -> [ComponentState]
+        metrics: Metrics, components: @escaping @Sendable () async -> [ComponentState]
     ) {
         self.metrics = metrics
-        self.refresh = refresh
         self.components = components
     }
 
@@ -108,7 +104,6 @@ public enum HealthRoutes {
         answer: Answer(
             status: .ok, description: "The metrics.", content: .text(Metrics.contentType))
     ) { call throws(Problem) in
-        await call.context.refresh()
-        return .text(.ok, Metrics.contentType, call.context.metrics.render())
+        .text(.ok, Metrics.contentType, call.context.metrics.render())
     }
 }
