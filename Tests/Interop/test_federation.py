@@ -19,7 +19,7 @@ MISSING = missing("jwcrypto")
 
 def setUpModule():
     global urd, site
-    urd = Urd(lawful=True)
+    urd = Urd()
     site = Site(urd.values)
 
 
