@@ -49,14 +49,16 @@ class Urd:
 
     def close(self):
         broken = []
-        if hasattr(self, "api"):
-            self.api.close()
-            if self.lawful and self.alive():
-                broken = self.broken_laws()
-        if self.run:
-            self.run.end(signal.SIGTERM)
-            self.run.output.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            if hasattr(self, "api"):
+                self.api.close()
+                if self.lawful and self.alive():
+                    broken = self.broken_laws()
+        finally:
+            if self.run:
+                self.run.end(signal.SIGTERM)
+                self.run.output.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
         assert not broken, broken
 
     def broken_laws(self):

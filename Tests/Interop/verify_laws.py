@@ -15,7 +15,6 @@ import base64
 import collections
 import hashlib
 import json
-import re
 import sys
 
 # A decision is made before its events are on record: an end that lies between is no violation.
@@ -568,12 +567,12 @@ def session_opened(log, event):
         if browser is None:
             log.missing(14, "a session came of a browser that was never opened")
         else:
-            # Who signs in anew in the same browser goes on a line, which is named by its first sign-in.
+            # Another sign-in of the account in the same browser goes on with its line, named by the first one.
             line = log.things["line"].get(data["browser"], browser)
             if browser.is_over and line.is_over:
                 log.broken(14, "a session came of a browser that was signed out")
             if browser.account != data.get("account"):
-                log.broken(14, "a session came of a browser in which somebody else is signed in")
+                log.broken(14, "a session came of a browser in which another account is signed in")
 
 
 @law(23, "session.opened", "session.refreshed")
@@ -799,9 +798,6 @@ def subscriptions(log, event):
             log.missing(31, f"{event.type} of a subscription that was never made")
     if event.type == "subscription.deleted":
         things[event.stream] = False
-
-
-MAIL = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 
 @law(30, "mail.begun", "mail.delivered", "mail.undelivered")
