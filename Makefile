@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak check bench bench-full measure fuzz build deb image format lint
+.PHONY: help dev test soak check bench bench-full cost measure fuzz build deb image format lint
 .PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test packages-deb packages-image
 
 FUZZ_SECONDS ?= 60
@@ -48,6 +48,12 @@ bench-full: packages-bench ## all figures, with millions of events (half an hour
 	@$(RELEASE_BUILD) --quiet --product urd
 	@$(RELEASE_BUILD) --quiet --product urd-bench
 	@.build/release/urd-bench --full --json bench.json $(ARGS)
+
+cost: packages-bench ## count the instructions of each operation, beside those on record (ten minutes after the build)
+	@$(RELEASE_BUILD) --quiet --product urd
+	@$(RELEASE_BUILD) --quiet --product urd-bench
+	@.build/release/urd-bench --counts .build/cost $(ARGS)
+	@/usr/bin/python3 -B Tests/cost.py .build/cost $(RECORD)
 
 measure: ## count what the code costs to carry
 	@/usr/bin/python3 -B Tests/measure.py

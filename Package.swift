@@ -50,6 +50,7 @@ let package = Package(
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1"),
 
         // Of C because a Swift setting has no value: compiled anew alone when the commit is another.
         .target(name: "CBuild", cSettings: commit.map { [$0] } ?? []),
@@ -93,6 +94,7 @@ let package = Package(
         module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
         module("QRCode", ["CQREncode"], settings: wrapper),
         module("Compression", ["CZlib"], settings: wrapper),
+        module("YAML", ["CYAML", "JSON"], settings: wrapper),
         module("PhoneNumbers", ["CPhoneNumber"], settings: wrapper),
         module("MaxMind", ["CMaxMind"], settings: wrapper),
         module("SAML", ["CXMLSec", "Values", "Cryptography"], settings: wrapper),
@@ -131,6 +133,7 @@ let package = Package(
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
                 "Cryptography", "JOSE", "HTTPServer", "HTTPClient", "Systemd",
                 "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "CBuild", "MaxMind",
+                "YAML",
             ],
             swiftSettings: strict,
             // Takes the place of the C library's allocator: decision 0024.
@@ -142,6 +145,7 @@ let package = Package(
         tests("UrdClient", ["UrdClient"]),
         tests("Values", ["Values"]),
         tests("JSON", ["JSON"]),
+        tests("YAML", ["YAML", "JSON"]),
         tests("HTTP", ["HTTP"]),
         .target(
             name: "LogTesting", dependencies: ["EventSourcing", "Values", "JSON"],
@@ -197,7 +201,7 @@ let package = Package(
             [
                 "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "EventStore", "Identity",
                 "Telemetry", "Cryptography", "HTTPClient", "ReadModels", "Postgres",
-                "PostgresTesting", "Threads",
+                "PostgresTesting", "Threads", "YAML",
             ]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres", "Threads"],

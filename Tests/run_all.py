@@ -47,7 +47,8 @@ SECONDS = {
 ALONE = []
 ALONE_IN_SOAK = ["test_analyst_questions.py"]
 # Modules with tests that repeat a thing a few times, and often with URD_LONG_TESTS=1: `make soak`.
-SOAK_FILES = ["test_analyst_questions.py", "test_package.py", "test_refresh_walks.py", "test_webhook_crashes.py"]
+SOAK_FILES = ["test_analyst_questions.py", "test_cost.py", "test_package.py", "test_prometheus.py",
+              "test_refresh_walks.py", "test_webhook_crashes.py"]
 SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
 
 

@@ -60,15 +60,15 @@ require_swift() {
 # The packages --------------------------------------------------------------------------------
 
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
-build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
+build_packages="$build_packages libyaml-dev libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
 build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
 build_packages="$build_packages zlib1g-dev pkg-config"
 deb_packages="debhelper lintian"
 # An image is packed and looked at without a daemon.
 image_packages="umoci skopeo ca-certificates"
 run_packages="util-linux"
-# A load generator, what signs as fast as it can, and what the figures of the flagship app run.
-bench_packages="wrk openssl python3 python3-cryptography"
+# A load generator, what counts instructions, what signs as fast as it can, and what the figures of the flagship app run.
+bench_packages="wrk valgrind binutils openssl python3 python3-cryptography"
 # Yubico's own library, to which ours is compared.
 build_tests_packages="libfido2-dev"
 test_packages="python3 python3-cryptography python3-aiosmtpd openssl curl procps"
@@ -97,6 +97,8 @@ test_packages="$test_packages iproute2"
 test_packages="$test_packages python3-pysaml2 xmlsec1"
 # What speaks HTTP/2 as Apple does.
 test_packages="$test_packages python3-h2"
+# What encrypts backups, and what watches over servers.
+test_packages="$test_packages age prometheus"
 test_packages="$test_packages $image_packages"
 
 has_postgresql() {

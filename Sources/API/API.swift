@@ -1,5 +1,5 @@
 public import EventSourcing
-internal import JSON
+public import JSON
 
 /// The public listener: the surfaces with their routes, and the document that is made from them.
 public struct API: Sendable {
@@ -42,7 +42,7 @@ public struct API: Sendable {
     /// The admin API, and what is public.
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + AdminSurface().routes + SubscriptionSurface().routes
-        + AnalysisSurface(version: version).routes
+        + AnalysisSurface(version: version).routes + ConfigurationSurface().routes
 
     /// The tables of all surfaces of realms.
     public func tables(of realms: RealmContexts) -> [Router.Table] {
@@ -70,6 +70,9 @@ public struct API: Sendable {
         table.map(\.outline) + described.surfaces.flatMap { $0.routes.map(\.outline) }
 
     public static let version = "0.1.0"
+
+    /// The JSON Schema of configuration files.
+    public static let configurationSchema = ConfigurationSchema.document
 
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(

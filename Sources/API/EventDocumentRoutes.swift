@@ -40,7 +40,7 @@ enum EventDocumentRoutes {
         parameters: [
             Parameter(
                 "type", in: .path, .text(1...100, .some(Characters("a-z_."), 1...100)),
-                "The event's type.", example: "session.ended"),
+                "The event's type.", example: .string(SessionEvent.Form.ended.name)),
             Parameter(
                 "revision", in: .path, .integer(1...10_000), "The revision of its shape.",
                 example: 1),

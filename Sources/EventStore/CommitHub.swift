@@ -10,7 +10,7 @@ import Synchronization
 /// every cache that hangs on `configuration(of:)` is void, and followers look again.
 public final class CommitHub: Sendable {
     /// What this node knows of one realm's log.
-    private struct Tracked {
+    fileprivate struct Tracked {
         /// The epoch; 0 for an unknown one.
         var epoch = 0
         var head: Int64?
@@ -32,18 +32,26 @@ public final class CommitHub: Sendable {
         }
     }
 
-    private struct Waiter {
+    fileprivate struct Waiter {
         let after: Int64
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    private struct State {
-        var logs: [RealmID: Tracked] = [:]
-        var nextID: UInt64 = 0
-        var listeners: [@Sendable (RealmID) -> Void] = []
+    struct State {
+        fileprivate var logs: [RealmID: Tracked] = [:]
+        private var lastID: UInt64 = 0
+        var rest: Rest
+        fileprivate var listeners: [@Sendable (RealmID) -> Void] = []
+
+        init(rest: Rest) { self.rest = rest }
+
+        mutating func newID() -> UInt64 {
+            lastID += 1
+            return lastID
+        }
 
         /// Returns who is to be woken, because the realm begins anew; nil where it does not.
-        mutating func enter(_ epoch: Int, _ realm: RealmID) -> [Waiter]? {
+        fileprivate mutating func enter(_ epoch: Int, _ realm: RealmID) -> [Waiter]? {
             let known = logs[realm]?.epoch ?? 0
             guard known != epoch else { return nil }
             guard known != 0 else {
@@ -54,7 +62,7 @@ public final class CommitHub: Sendable {
             return restart(realm, epoch)
         }
 
-        mutating func restart(_ realm: RealmID, _ epoch: Int) -> [Waiter] {
+        fileprivate mutating func restart(_ realm: RealmID, _ epoch: Int) -> [Waiter] {
             for listener in listeners { listener(realm) }
             var log = logs[realm] ?? Tracked()
             log.begin(epoch)
@@ -64,9 +72,12 @@ public final class CommitHub: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    let state: Mutex<State>
 
-    public init() {}
+    /// - Parameter stillness: logs that have not moved for so long are still, and who looks for work rests longer.
+    public init(stillness: Duration = .seconds(2)) {
+        state = Mutex(State(rest: Rest(stillness: stillness)))
+    }
 
     /// The last position known to be committed.
     public func head(of realm: RealmID) -> Int64 {
@@ -108,18 +119,21 @@ public final class CommitHub: Sendable {
     @discardableResult
     public func publish(_ head: Head, of realm: RealmID) -> Bool {
         guard head.epoch > 0 else { return true }
-        let (isKnown, woken): (Bool, [Waiter]) = state.withLock { state in
+        let (isKnown, woken, rested) = state.withLock { state in
             let restarted = state.enter(head.epoch, realm)
             var woken = restarted ?? []
             var log = state.logs[realm] ?? Tracked()
-            if head.position > log.head ?? -1 {
+            let moves = head.position > log.head ?? -1
+            if moves {
                 log.head = head.position
                 if !log.waiters.isEmpty { woken += log.takeWaiters(before: head.position) }
                 state.logs[realm] = log
             }
-            return (restarted == nil, woken)
+            let rested = moves || restarted != nil ? state.rest.stir() : []
+            return (restarted == nil, woken, rested)
         }
         for waiter in woken { waiter.continuation.resume() }
+        for continuation in rested { continuation.resume() }
         return isKnown
     }
 
@@ -164,10 +178,7 @@ public final class CommitHub: Sendable {
     /// Returns once the realm's head is past a position, or the task is cancelled, or the realm
     /// began anew. Who waits from an earlier look at the log says how often it had begun anew by then.
     public func wait(past position: Int64, in realm: RealmID, since restarts: Int64? = nil) async {
-        let id = state.withLock {
-            $0.nextID += 1
-            return $0.nextID
-        }
+        let id = state.withLock { $0.newID() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDone = state.withLock { state -> Bool in

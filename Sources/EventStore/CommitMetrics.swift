@@ -19,10 +19,10 @@ public struct CommitMetrics: Sendable {
         batches = metrics.counter("urd_commits_total", help: "Batches committed.")
         batchSize = metrics.histogram(
             "urd_commit_batch_size", help: "Commands per batch.",
-            buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256])
+            buckets: [1, 4, 16, 64, 256])
         duration = metrics.histogram(
             "urd_commit_seconds", help: "From sending a batch to its commit.",
-            buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5])
+            buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1, 5])
         events = metrics.counter("urd_events_total", help: "Events appended.")
         judged = metrics.counter(
             "urd_commits_judged_total",

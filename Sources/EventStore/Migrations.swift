@@ -35,7 +35,10 @@ enum Migrations {
                 PackageResources.as_of_filling_sql, PackageResources.as_of_showing_sql,
             ].joined()))
 
-    static let all = [baseline, asOfBuilds]
+    private static let backups = Step(
+        version: 40, name: "backups", sql: PackageResources.m040_backups_sql)
+
+    static let all = [baseline, asOfBuilds, backups]
 }
 
 /// How a database got to the baseline before there was one: in 38 steps, each with a row and a digest of its own. What

@@ -44,6 +44,15 @@ public struct Migrator {
 
     /// The schema version that this binary is made for.
     public static let newestSchema = newest(of: Migrations.all)
+    /// Makes the roles beside the owner of the schema, where the server does not have them: no dump of a database does.
+    public static let roles: String = {
+        let text = String(decoding: PackageResources.roles_sql, as: UTF8.self)
+        let end = "end $$;"
+        guard let found = text.firstRange(of: end) else {
+            preconditionFailure("The baseline begins with the roles.")
+        }
+        return String(text[..<found.upperBound])
+    }()
     /// The oldest version that this binary migrates.
     public static let firstSchema = Migrations.baseline.version
 

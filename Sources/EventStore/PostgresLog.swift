@@ -20,6 +20,7 @@ public final class PostgresLog: EventLog {
     public let times = LatestTimes()
     private let configures: @Sendable (String) -> Bool
     private let isNews: @Sendable (NewEvent) -> Bool
+    private let appended: @Sendable (NewEvent) -> Void
     private let refusedPoll = Mutex<(at: ContinuousClock.Instant, why: String)?>(nil)
     private let tell: AsyncStream<Recorded>.Continuation
     /// The events that this node appends and a subscriber on it wants at once, for a single reader.
@@ -60,8 +61,10 @@ public final class PostgresLog: EventLog {
         _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,
         hub: CommitHub = CommitHub(), metrics: Metrics = Metrics(), log: Log = .silent,
         configures: @escaping @Sendable (String) -> Bool = { _ in true },
-        isNews: @escaping @Sendable (NewEvent) -> Bool = { _ in false }
+        isNews: @escaping @Sendable (NewEvent) -> Bool = { _ in false },
+        appended: @escaping @Sendable (NewEvent) -> Void = { _ in }
     ) {
+        self.appended = appended
         self.configures = configures
         self.isNews = isNews
         (news, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1024))
@@ -136,6 +139,7 @@ public final class PostgresLog: EventLog {
             proofs.note(encoded, at: moment)
             if positions.count > 0 { times.note(commit.origin.at, in: commit.realm) }
             keyring.keep(encoded.fresh, in: commit.realm, from: encoded.generation)
+            for event in commit.events { appended(event) }
             if commit.events.contains(where: { configures($0.name) }) {
                 hub.publishConfiguration(
                     Head(epoch: positions.epoch, position: positions.last), of: commit.realm)
@@ -269,17 +273,19 @@ public final class PostgresLog: EventLog {
         }
     }
 
-    /// Tells the hub how far other nodes are. One cheap query, again and again.
-    public func pollHeads(every interval: Duration) async throws {
+    /// Tells the hub how far other nodes are: one cheap query, again and again, seldom while all logs are still.
+    public func pollHeads(every interval: Duration, longest: Duration = .zero) async throws {
         while !Task.isCancelled {
-            await pollHeads()
-            try await Task.sleep(for: interval)
+            // Where the database does not answer, another one may be next, with other epochs.
+            let isAnswered = await pollHeads()
+            try await hub.rest(interval, longest: isAnswered ? longest : .zero)
         }
     }
 
     /// Once: how far the database is, in which epochs, and of which realms. Of those that moved, the time
-    /// of the last event is read as well.
-    public func pollHeads() async {
+    /// of the last event is read as well. Returns whether the database answered.
+    @discardableResult
+    public func pollHeads() async -> Bool {
         let heads: [(realm: RealmID, head: Head)]
         do {
             heads = try await database.run { [hub, times, keyring] connection throws(Failure) in
@@ -310,10 +316,11 @@ public final class PostgresLog: EventLog {
                     $0 = (at: ContinuousClock.now, why: failure.description)
                 }
             }
-            return
+            return false
         }
         for one in heads { hub.publish(one.head, of: one.realm) }
         hub.keepOnly(Set(heads.map(\.realm)))
+        return true
     }
 
     /// Forgets the claims that are over.

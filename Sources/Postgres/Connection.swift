@@ -91,6 +91,28 @@ public struct Statement: Sendable {
             : "\(start)\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
     }
 
+    /// The server's version: 150004 is 15.4.
+    public var serverVersion: Int { Int(unsafe PQserverVersion(handle)) }
+
+    /// The variables by which PostgreSQL's own programs come to this database, the password among them.
+    ///
+    /// https://www.postgresql.org/docs/15/libpq-envars.html
+    public var environment: [String] {
+        guard let options = unsafe PQconninfo(handle) else { return [] }
+        defer { unsafe PQconninfoFree(options) }
+        var variables: [String] = []
+        var option = unsafe options
+        while unsafe option.pointee.keyword != nil {
+            if let name = unsafe option.pointee.envvar, let value = unsafe option.pointee.val,
+                unsafe value.pointee != 0
+            {
+                unsafe variables.append("\(String(cString: name))=\(String(cString: value))")
+            }
+            unsafe option += 1
+        }
+        return variables
+    }
+
     deinit {
         unsafe PQfinish(handle)
     }

@@ -10,7 +10,7 @@ public final class Metrics: Sendable {
 
     /// Seconds, from a cache hit to a request that is about to be given up.
     public static let defaultBuckets = [
-        0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10,
     ]
 
     private let families = Mutex<[String: any Renderable]>([:])
@@ -26,6 +26,15 @@ public final class Metrics: Sendable {
         _ name: String, help: String, labels: [String], maximumSeries: Int = 100
     ) -> Family<Counter> {
         counters(name, help: help, labels: labels, maximumSeries: maximumSeries)
+    }
+
+    /// A counter that is kept elsewhere, as by the kernel: its value is set, and has to grow.
+    public func observedCounter(_ name: String, help: String) -> Gauge {
+        register(
+            Family(
+                name: name, help: help, kind: "counter", labels: [], maximumSeries: 1,
+                make: Gauge.init)
+        ).only
     }
 
     /// A gauge: a value that goes up and down.

@@ -30,6 +30,7 @@ private func row(_ name: String, _ cells: [String]) -> String {
 private let unlogged = [
     "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createWhatIf", "cancelWhatIf",
     "createAsOfBuild", "cancelAsOfBuild",
+    "planConfiguration", "applyConfiguration", "compareConfiguration",
 ]
 
 @Suite struct `A limited admin key` {

@@ -36,7 +36,8 @@ private let admin = API.table.filter { $0.right != .nothing }
         #expect(
             open.sorted() == [
                 "/", "/asyncapi.json", "/openapi.json", "/problems/{problem}",
-                "/schemas/events/envelope", "/schemas/events/{type}/{revision}",
+                "/schemas/configuration", "/schemas/events/envelope",
+                "/schemas/events/{type}/{revision}",
             ])
         for route in API.table where route.path.description.hasPrefix("/api/") {
             #expect(route.right != .nothing)
@@ -49,6 +50,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         let unlogged = [
             "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createWhatIf", "cancelWhatIf",
             "createAsOfBuild", "cancelAsOfBuild",
+            "planConfiguration", "applyConfiguration", "compareConfiguration",
         ]
         for route in admin where route.method != .get && !unlogged.contains(route.id) {
             #expect(route.parameters.contains { $0.name == "Idempotency-Key" }, "\(route.id)")

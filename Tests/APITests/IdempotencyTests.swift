@@ -66,6 +66,7 @@ import Testing
     private static let unlogged: Set<String> = [
         "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createWhatIf", "cancelWhatIf",
         "createAsOfBuild", "cancelAsOfBuild",
+        "planConfiguration", "applyConfiguration", "compareConfiguration",
     ]
 
     @Test(

@@ -171,7 +171,7 @@ enum FeedSocketFigures {
 }
 
 /// A server with keys enough for a thousand readers, and its log within reach.
-private final class FeedBed {
+final class FeedBed {
     private let server: DevelopmentServer
     private let pool: Database
     private let log: PostgresLog
@@ -179,8 +179,12 @@ private final class FeedBed {
     private let keys: [String]
     private let line: Line
 
-    init(number: Int) async throws {
-        let server = try await DevelopmentServer(number: number)
+    convenience init(number: Int) async throws {
+        // A key may have eight feeds.
+        try self.init(try await DevelopmentServer(number: number), keys: 126)
+    }
+
+    init(_ server: DevelopmentServer, keys count: Int) throws {
         self.server = server
         guard let realm = RealmID("demo") else { throw BenchmarkFailure("There is no realm.") }
         self.realm = realm
@@ -188,9 +192,8 @@ private final class FeedBed {
         log = PostgresLog(
             pool, keyring: Keyring(pool, master: try server.masterKey()), hub: CommitHub())
         line = try Line(port: server.port)
-        // A key may have eight feeds.
         var keys: [String] = []
-        for number in 0..<126 {
+        for number in 0..<count {
             let body = #"{"name": "reader-\#(number)", "realms": ["demo"]}"#
             let answer = try line.send(
                 Self.request("POST", "/api/admin/keys", body, server.values["URD_ADMIN_KEY"] ?? ""))

@@ -11,6 +11,9 @@ struct Main {
                 print(text)
                 return
             }
+            if let folder = options.counts {
+                return try await InstructionCount(options: options, folder: folder).run()
+            }
             let figures = try await Figures.measure(options) { say(Report.line($0)) }
             print(Report.table(figures))
             if let path = options.json { try Report.write(figures, to: path) }

@@ -7,6 +7,10 @@ struct Options: Sendable {
     var only: Set<String> = []
     /// How many people a crowd is. Nil: as many as fit the rest.
     var users: Int?
+    /// Where to leave counts of instructions, which are made instead of figures then.
+    var counts: String?
+    /// The server that is counted. Nil: the one beside this program.
+    var urd: String?
     /// What to say instead of measuring.
     var answer: String?
 
@@ -17,10 +21,15 @@ struct Options: Sendable {
           --json FILE  writes the figures there as well
           --only NAME  measures this figure alone; may be given again
           --users N    so many for the figures of a crowd: 20,000, or a million with --full
+          --counts DIR counts instructions instead, into this folder (`make cost`)
+          --urd FILE   the server that is counted
           --help       this
 
         Figures (* only with --full, or by name):
         \(Figures.all.map(line).joined(separator: "\n"))
+
+        Operations whose instructions are counted:
+        \(Operation.all.map { "  \($0.name.padded(to: 20))\($0.summary)" }.joined(separator: "\n"))
         """
 
     private static func line(_ entry: Figures.Entry) -> String {
@@ -37,6 +46,8 @@ struct Options: Sendable {
             switch argument {
             case "--full": isFull = true
             case "--json": json = try Self.value(of: argument, &rest)
+            case "--counts": counts = try Self.value(of: argument, &rest)
+            case "--urd": urd = try Self.value(of: argument, &rest)
             case "--only": only.insert(try Self.value(of: argument, &rest))
             case "--users":
                 let text = try Self.value(of: argument, &rest)
@@ -48,7 +59,8 @@ struct Options: Sendable {
             default: throw BenchmarkFailure("\(argument) is not an option. See --help.")
             }
         }
-        for name in only where !Figures.all.contains(where: { $0.name == name }) {
+        let known = counts == nil ? Figures.all.map(\.name) : Operation.all.map(\.name)
+        for name in only where !known.contains(name) {
             throw BenchmarkFailure("There is no figure '\(name)'. See --help.")
         }
     }

@@ -29,7 +29,8 @@ class Units(FrontDoorCase):
     def copies(self):
         """The units with a program that is there, which is all that `verify` asks of it."""
         paths = []
-        for name in ("urd.service", "urd.socket", "urd-migrate.service"):
+        for name in ("urd.service", "urd.socket", "urd-migrate.service", "urd-backup.service",
+                     "urd-backup.timer"):
             text = (DEPLOY / name).read_text().replace("/usr/local/bin/urd", "/bin/true")
             path = pathlib.Path(self.folder, name)
             path.write_text(text)
@@ -46,7 +47,7 @@ class Units(FrontDoorCase):
         ours = [
             line
             for line in (result.stdout + result.stderr).splitlines()
-            if re.search(r"\burd(-migrate)?\.(service|socket)\b", line)
+            if re.search(r"\burd(-migrate|-backup)?\.(service|socket|timer)\b", line)
         ]
         self.assertEqual(ours, [])
 

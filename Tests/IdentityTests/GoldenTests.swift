@@ -20,8 +20,8 @@ func samples() throws -> [any Event] {
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
         "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
-        "forwards_addresses": true,
-        "client_assertion_for_token_url": true, "dpop_bound_access_tokens": true,
+        "forwards_addresses": true, "client_assertion_for_token_url": true,
+        "dpop_bound_access_tokens": true,
         "token_exchange": "delegation", "exchange_targets": ["https://b.example.org"],
         "may_act": ["gateway"], "resources": ["https://c.example.org"],
         "resources_listed_only": true, "introspection_signed_response_alg": "ES256",
@@ -34,8 +34,7 @@ func samples() throws -> [any Event] {
         "backchannel_logout_uri": "https://web.example.org/logout",
         "backchannel_logout_session_required": true,
         "client_kind": "mobile", "client_os": "iOS", "notification_platform": "ios",
-        "notification_device_token": "0011",
-        "notifications": ["news": ["collapsible": true]],
+        "notification_device_token": "0011", "notifications": ["news": ["collapsible": true]],
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -305,7 +304,9 @@ private func webAppSamples() throws -> [any Event] {
         InstallationUseEvent.synchronized(client, at: noon),
     ] + (try notificationSamples()) + signalSamples() + (try findingSamples())
         + (try phoneSamples() + tenantSamples() + signInMethodSamples()) + [
-            SessionEvent.detached(NoticeOrder(id: code, issuer: "https://id.example.org"))
+            SessionEvent.detached(NoticeOrder(id: code, issuer: "https://id.example.org")),
+            ConfigurationEvent.applied(
+                file: String(repeating: "0a", count: 32), by: "operator:ann", changes: 3),
         ]
 }
 

@@ -37,7 +37,7 @@ private let changesInOpenRealms: [any Command.Type] = [
     command(AccountChange.scheduleDeletion), command(AppChange.create), command(AppChange.delete),
     command(AppChange.update), command(CaptchaChange.setSecret), command(ClientChange.disable),
     command(ClientChange.enable), command(ClientChange.rotateSecret),
-    command(FindingRuleChange.set),
+    command(FindingRuleChange.set), command(AppliedConfigurationChange.record),
     command(InstallationChange.register), command(InstallationChange.revokeCertification),
     command(InstallationChange.update), command(IntegrityKeysChange.set),
     command(InviteChange.revoke),

@@ -186,6 +186,8 @@ class Examples(unittest.TestCase):
 
         pathlib.Path(desk.name, "apns.p8").write_text(pem(key))
         pathlib.Path(desk.name, "policy.json").write_text('{"max_sessions": 3}')
+        # Nothing differs from it, so that the examples end with 0.
+        pathlib.Path(desk.name, "urd.yaml").write_text("realms: {home: {hosts: []}}\n")
         for name in ("auth-token", "token"):
             pathlib.Path(desk.name, name).write_text("of-a-gateway")
         pathlib.Path(desk.name, "account.json").write_text(json.dumps({

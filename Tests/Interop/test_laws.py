@@ -10,8 +10,6 @@ import unittest
 import uuid
 
 import verify_laws
-from phone import Phone
-from urd_process import Urd
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(verify_laws.__file__)
@@ -348,23 +346,6 @@ seed(42, ("ssf_stream.deleted", "signals"), ("ssf_stream.changed", "signals"))
 seed(43, ("web_app.removed", "drive"), ("web_app.updated", "drive"))
 seed(44, ("notification.superseded", "note"), ("notification.pushed", "note", {"attempt": 1}))
 seed(45, ("upstream_session.ended", "provider session"), ("upstream_session.used", "provider session"))
-
-
-class RealLogTests(unittest.TestCase):
-    def test_an_export_of_a_server_keeps_all_laws_and_one_that_was_changed_does_not(self):
-        urd = Urd(lawful=True)
-        self.addCleanup(urd.close)
-        Phone(urd).sign_in("ann@example.org")
-        realm = urd.values["URD_REALM"]
-        urd.sealed(realm)
-        exported = urd.command("log", "export", "--realm", realm)
-        self.assertEqual(exported.returncode, 0, exported.stderr)
-        found = verify_laws.result(verify_laws.read(verify_laws.Laws(), exported.stdout.encode().splitlines()))
-        self.assertEqual(found["violations"], [])
-        for number in (2, 5, 10, 24, 40):
-            self.assertGreater(found["checked"][number], 0, number)
-        changed = exported.stdout.replace('"expires_at"', '"expires_At"', 1).encode().splitlines()
-        self.assertIn(40, verify_laws.result(verify_laws.read(verify_laws.Laws(), changed))["broken"])
 
 
 class LawTests(unittest.TestCase):

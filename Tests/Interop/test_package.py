@@ -24,6 +24,7 @@ urd-admin serve 2>/tmp/log &
 server=$!
 tries=0; until urd health; do sleep 0.2; tries=$((tries + 1)); test $tries -lt 300; done
 urd-admin doctor
+urd-admin backup /var/backups/urd && urd-admin restore --check /var/backups/urd
 test "$(curl -s -o /dev/null -w '%{http_code}' -L http://localhost:8080/account)" = 200
 kill $server; wait $server
 man=$(zcat /usr/share/man/man1/urd.1.gz | grep -c '^\\.TP'); test "$man" -gt 100

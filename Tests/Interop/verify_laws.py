@@ -204,7 +204,7 @@ BEGINNINGS = {
     "account.registered", "account_identity.chosen", "admin_key.created", "admin_key.refused", "app.created", "app_key.attested",
     "app_method.approval_awaited", "app_method.key_enrolled", "app_method.pin_refused", "app_method.pin_set",
     "approval.requested", "approval.given", "attestation.accepted", "attestation.refused", "browser.opened", "browser.refused",
-    "captcha.secret_set", "case_file.issued", "client.registered", "connection.begun", "consent.given",
+    "captcha.secret_set", "case_file.issued", "client.registered", "configuration.applied", "connection.begun", "consent.given",
     "delegated_code.issued", "delegated_code.used",
     "delivery.given_up", "device.requested", "device_use.began", "federated_assertion.issued",
     "federated_assertion.redeemed", "federated_device.asserted", "federated_device.signed_in", "finding.raised",

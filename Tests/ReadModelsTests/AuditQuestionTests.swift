@@ -51,7 +51,9 @@ import Values
         (asked.since, asked.until) = (Timestamp(seconds: -62_167_219_200), moment(3))
         #expect(try await positions(queries, asked) == [1, 2])
         let other = try #require(RealmID("two"))
-        #expect(try await queries.auditTrail(of: other, asked, after: nil, limit: 4).isEmpty)
+        #expect(
+            try await queries.ask(AuditEntry.trail, (asked, after: nil, limit: 4), in: other)
+                .isEmpty)
     }
 
     /// Two nodes whose clocks are not the same.
@@ -116,7 +118,8 @@ import Values
         let queries = ReadModelQueries(pool, hub: CommitHub())
         for _ in 0..<8 {
             #expect(
-                try await queries.auditTrail(of: realm, asked, after: nil, limit: 50).count == count
+                try await queries.ask(AuditEntry.trail, (asked, after: nil, limit: 50), in: realm)
+                    .count == count
             )
         }
         pool.close()
@@ -136,8 +139,9 @@ import Values
     private func positions(
         _ queries: ReadModelQueries, _ selection: AuditSelection, after position: Int64? = nil
     ) async throws -> [Int64] {
-        try await queries.auditTrail(of: realm, selection, after: position, limit: 4).map(
-            \.position)
+        try await queries.ask(AuditEntry.trail, (selection, after: position, limit: 4), in: realm)
+            .map(
+                \.position)
     }
 
     private func moment(_ position: Int64) -> Timestamp {

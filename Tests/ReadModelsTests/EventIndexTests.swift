@@ -36,9 +36,8 @@ extension World {
     }
 
     private func positions(_ references: EventReferences) async throws -> [Int64] {
-        try await world.queries.positions(
-            about: references, after: 0, limit: 100, in: realm
-        ).value
+        try await world.queries.ask(EventReferences.positions, (references, 0, 100), in: realm)
+            .value
     }
 
     private func opened(_ stream: UUID, of account: UUID, _ more: String = "") -> Happening {
@@ -66,10 +65,10 @@ extension World {
         #expect(try await positions(.init(source: "here")) == [1])
         #expect(try await positions(.init(account: ada, source: "there")) == [5])
         #expect(try await positions(.init(device: "iPhone")) == [1])
-        let page = try await world.queries.positions(
-            about: .init(account: ada), after: 1, limit: 1, in: realm)
+        let page = try await world.queries.ask(
+            EventReferences.positions, (.init(account: ada), 1, 1), in: realm)
         #expect(page.value == [2] && page.position == 5 && page.epoch == 1)
-        let found = try await world.queries.references(of: [3, 5, 99], in: realm)
+        let found = try await world.queries.ask(EventReferences.ofPositions, [3, 5, 99], in: realm)
         #expect(
             found.value == [
                 5: [.init(account: ada, session: session, client: client, source: "there")]
@@ -130,21 +129,22 @@ extension World {
         try world.index()
         #expect(try await positions(.init(account: ada)) == [1])
         #expect(try await positions(.init(account: eve)) == [1])
-        let found = try await world.queries.references(of: [1, 2], in: realm).value
+        let found = try await world.queries.ask(EventReferences.ofPositions, [1, 2], in: realm)
+            .value
         #expect(found == [1: [.init(account: ada), .init(account: eve), .init(account: ada)]])
     }
 
     @Test func `the index of events says how far it is, and nothing of what follows`() async throws
     {
-        let nothing = try await world.queries.positions(
-            about: .init(account: ada), after: 0, limit: 10, in: realm)
+        let nothing = try await world.queries.ask(
+            EventReferences.positions, (.init(account: ada), 0, 10), in: realm)
         #expect(nothing.value.isEmpty && nothing.position == 0)
         try world.append([opened(session, of: ada)], in: one)
         try world.index()
         try world.append(
             [Happening("session.ended", session, version: 2, #"{"reason":"revoked"}"#)], in: one)
-        let behind = try await world.queries.positions(
-            about: .init(account: ada), after: 0, limit: 10, in: realm)
+        let behind = try await world.queries.ask(
+            EventReferences.positions, (.init(account: ada), 0, 10), in: realm)
         #expect(behind.value == [1] && behind.position == 1)
         let reached = try await world.queries.reaches(
             .eventIndex, 2, epoch: 1, of: realm, within: .zero)

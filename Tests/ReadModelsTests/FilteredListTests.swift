@@ -73,7 +73,9 @@ import Values
     }
 
     private func wanted(_ filter: FilterExpression) async throws -> [Int64] {
-        let about = try await world.queries.references(of: events.map(\.position), in: realm).value
+        let about = try await world.queries.ask(
+            EventReferences.ofPositions, events.map(\.position), in: realm
+        ).value
         return events.filter { event in
             let facts = EventFacts(event) { name in
                 (about[event.position] ?? []).compactMap { $0.value(of: name) }
@@ -144,8 +146,8 @@ import Values
     }
 
     @Test func `the login history has what each column says`() async throws {
-        let all = try await world.queries.loginHistory(
-            of: realm, LoginSelection(), after: nil, limit: 10_000)
+        let all = try await world.queries.ask(
+            LoginView.history, (LoginSelection(), after: nil, limit: 10_000), in: realm)
         #expect(all.count > 40)
         let account = try #require(all.compactMap(\.account).last)
         let session = try #require(all.compactMap(\.session).first)
@@ -169,12 +171,12 @@ import Values
         for (text, holds) in questions {
             var asked = LoginSelection()
             asked.filter = try FilterParser.expression(of: text, EventAttributes.ofSignIns)
-            let page = try await world.queries.filteredLoginHistory(
-                of: realm, asked, after: nil, limit: 10_000)
+            let page = try await world.queries.ask(
+                LoginView.filteredHistory, (asked, after: nil, limit: 10_000), in: realm)
             #expect(page.items == all.filter(holds), "\(text)")
             #expect(page.stoppedAt == nil)
-            let counts = try await world.queries.loginCounts(
-                of: realm, asked, by: .outcome, after: nil)
+            let counts = try await world.queries.ask(
+                LoginCount.counts, (asked, .outcome, after: nil), in: realm)
             #expect(
                 counts.items.reduce(0) { $0 + $1.count } == Int64(page.items.count), "\(text)")
         }
@@ -182,10 +184,10 @@ import Values
 
     @Test(arguments: LoginGroup.allCases)
     func `sign-ins are counted once, in whatever groups`(group: LoginGroup) async throws {
-        let all = try await world.queries.loginHistory(
-            of: realm, LoginSelection(), after: nil, limit: 10_000)
-        let counts = try await world.queries.loginCounts(
-            of: realm, LoginSelection(), by: group, after: nil)
+        let all = try await world.queries.ask(
+            LoginView.history, (LoginSelection(), after: nil, limit: 10_000), in: realm)
+        let counts = try await world.queries.ask(
+            LoginCount.counts, (LoginSelection(), group, after: nil), in: realm)
         #expect(counts.items.reduce(0) { $0 + $1.count } == Int64(all.count))
         #expect(
             counts.items.reduce(0) { $0 + $1.refused } == Int64(all.count(where: \.isRefused)))
@@ -195,8 +197,9 @@ import Values
             #expect(counts.items.first { $0.value == "web" }?.count == Int64(web.count))
         }
         #expect(
-            try await world.queries.loginCounts(
-                of: RealmID("three") ?? realm, LoginSelection(), by: group, after: nil
+            try await world.queries.ask(
+                LoginCount.counts, (LoginSelection(), group, after: nil),
+                in: RealmID("three") ?? realm
             ).items.isEmpty)
     }
 

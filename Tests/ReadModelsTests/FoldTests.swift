@@ -49,8 +49,7 @@ import Values
 
     @Test func `a read model equals the folded streams of clients`() async throws {
         let folded: [UUID: Client] = try fold("client.").filter { !($0.value as Client).isDeleted }
-        let entries = try await world.queries.clients(
-            in: realm, after: nil, limit: 10_000)
+        let entries = try await world.queries.ask(ClientView.page, (nil, 10_000), in: realm)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
         #expect(!entries.isEmpty)
         for entry in entries {
@@ -67,7 +66,7 @@ import Values
         let folded: [UUID: TenantMethods] = try fold("app_method.")
         var found: [UUID: Set<UUID?>] = [:]
         for owner in Set(history.appMethods.map(\.account)) {
-            for entry in try await world.queries.appMethods(of: owner, in: realm) {
+            for entry in try await world.queries.ask(AppMethodView.ofAccount, owner, in: realm) {
                 found[entry.owner, default: []].insert(entry.key)
             }
         }
@@ -79,7 +78,7 @@ import Values
 
     @Test func `a read model equals the folded streams of apps`() async throws {
         let folded: [UUID: App] = try fold("app.").filter { !($0.value as App).isDeleted }
-        let entries = try await world.queries.apps(in: realm, after: nil, limit: 10_000)
+        let entries = try await world.queries.ask(AppView.page, (nil, 10_000), in: realm)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
         for entry in entries {
             let state = try #require(folded[entry.id])
@@ -94,24 +93,24 @@ import Values
             !($0.value as WebApp).isRemoved
         }
         let queries = world.queries
-        let entries = try await queries.webApps(in: realm, after: nil, limit: 10_000)
+        let entries = try await queries.ask(WebAppView.page, (nil, 10_000), in: realm)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
         #expect(events.contains { $0.type.hasPrefix("web_app.") }, "seed \(seed)")
         for entry in entries {
             let card = try #require(folded[entry.id]?.card)
             #expect(entry.card == card, "seed \(seed)")
-            #expect(try await queries.webApp(entry.id, in: realm) == entry)
-            #expect(
-                try await queries.webApp(slug: card.slug, kind: card.kind, in: realm) == entry)
+            #expect(try await queries.ask(WebAppView.byID, entry.id, in: realm) == entry)
+            let named = try await queries.ask(WebAppView.bySlug, (card.slug, card.kind), in: realm)
+            #expect(named == entry)
             guard let host = card.originHost else { continue }
-            #expect(try await queries.webApp(originHost: host, in: realm) == entry, "seed \(seed)")
+            #expect(try await queries.ask(WebAppView.byOrigin, host, in: realm) == entry, "\(seed)")
         }
     }
 
     @Test func `a read model equals the folded streams of the realm`() async throws {
         let folded: [UUID: Realm] = try fold("realm.")
         let state = try #require(folded.values.first)
-        let entry = try #require(try await world.queries.realm(realm))
+        let entry = try #require(try await world.queries.ask(RealmView.byName, in: realm))
         #expect(entry.isDisabled == state.isDisabled, "seed \(seed)")
         #expect(entry.settings == state.settings.overrides, "seed \(seed)")
     }
@@ -282,8 +281,8 @@ import Values
         var entries: [LoginView] = []
         var place: LoginPlace?
         repeat {
-            let page = try await world.queries.loginHistory(
-                of: realm, LoginSelection(), after: place, limit: 7)
+            let page = try await world.queries.ask(
+                LoginView.history, (LoginSelection(), after: place, limit: 7), in: realm)
             entries += page
             place = page.last.map { LoginPlace(at: $0.at, position: $0.position) }
         } while place != nil
@@ -302,7 +301,7 @@ import Values
             let enrolled = try #require(passkey.enrolled)
             let credential = enrolled.key.id
             let entry = try #require(
-                try await world.queries.passkey(ofCredential: credential, in: realm))
+                try await world.queries.ask(PasskeyView.byCredential, credential, in: realm))
             #expect(entry.id == id && entry.account == enrolled.account, "seed \(seed)")
             #expect(entry.publicKey == enrolled.key.publicKey)
             #expect(entry.relyingParty == enrolled.relyingParty)
@@ -317,16 +316,16 @@ import Values
         // At the same time, so that several are asked for in one query.
         let accounts = Set(
             folded.values.compactMap { $0.enrolled?.account } + [UUID(high: 7, low: 7)])
-        try await withThrowingTaskGroup(of: (UUID, [UUID]).self) { group in
+        try await withThrowingTaskGroup(of: (UUID, [PasskeyView]).self) { group in
             for account in accounts {
                 let (queries, realm) = (world.queries, realm)
                 group.addTask {
-                    (account, try await queries.passkeys(of: account, in: realm).map(\.id))
+                    (account, try await queries.ask(PasskeyView.ofAccount, account, in: realm))
                 }
             }
             for try await (account, found) in group {
                 let wanted = folded.filter { $0.value.enrolled?.account == account }.map(\.key)
-                #expect(found == wanted.sorted().reversed(), "seed \(seed)")
+                #expect(found.map(\.id) == wanted.sorted().reversed(), "seed \(seed)")
             }
         }
         let rows = try world.superuser.executeOnce(
@@ -375,7 +374,7 @@ extension `A read model says the same as the folded streams` {
         let queries = world.queries
         let now = Timestamp(seconds: 1_800_000_100)
         for (id, session) in folded {
-            let entry = try #require(try await queries.browserSession(id, in: realm))
+            let entry = try #require(try await queries.ask(BrowserSessionView.byID, id, in: realm))
             let terms = try #require(session.terms)
             let account = accounts[terms.account]
             let isOut =
@@ -386,15 +385,16 @@ extension `A read model says the same as the folded streams` {
             #expect(entry.terms == terms, "seed \(seed)")
             #expect(
                 entry.isOver == (session.end != nil || isOut || isClosed), "seed \(seed), \(id)")
-            let listed = try await queries.browserSessions(
-                of: terms.account, in: realm, at: now, after: nil, limit: 100)
+            let listed = try await queries.ask(
+                BrowserSessionView.ofAccount, (terms.account, now, nil, 100), in: realm)
             #expect(
                 listed.contains { $0.id == id } == (session.end == nil && !isOut),
                 "seed \(seed), \(id)")
-            let behind = try await queries.browserSessions(
-                of: terms.account, in: realm, at: now, after: id, limit: 100)
+            let behind = try await queries.ask(
+                BrowserSessionView.ofAccount, (terms.account, now, id, 100), in: realm)
             #expect(behind == listed.filter { $0.id < id }, "seed \(seed), \(id)")
         }
-        #expect(try await queries.browserSession(UUID(high: 1, low: 1), in: realm) == nil)
+        let none = UUID(high: 1, low: 1)
+        #expect(try await queries.ask(BrowserSessionView.byID, none, in: realm) == nil)
     }
 }

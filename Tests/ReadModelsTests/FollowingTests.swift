@@ -59,23 +59,25 @@ import Values
         #expect(
             reached == .yes(FollowedPosition(epoch: second.epoch, position: end, head: end)))
         #expect(
-            try await queries.followed(.auditTrail, of: realm)
+            try await queries.ask(FollowedPosition.now, .auditTrail, in: realm)
                 == FollowedPosition(epoch: second.epoch, position: end, head: end))
-        let page = try await queries.auditTrail(
-            of: realm, AuditSelection(), after: nil, limit: 10)
+        let page = try await queries.ask(
+            AuditEntry.trail, (AuditSelection(), after: nil, limit: 10), in: realm)
         #expect(page.map(\.position) == [first.first, second.first])
         #expect(page.first?.actor == "admin:tester")
         #expect(page.first?.client == "console")
         #expect(page.first?.fields["client_id"] == "a")
         #expect(page.first?.fields["contacts"] == nil)
         #expect(
-            try await queries.auditTrail(
-                of: realm, AuditSelection(actor: "nobody"), after: nil, limit: 10
+            try await queries.ask(
+                AuditEntry.trail, (AuditSelection(actor: "nobody"), after: nil, limit: 10),
+                in: realm
             ).isEmpty)
         #expect(
-            try await queries.auditTrail(
-                of: realm, AuditSelection(stream: #require(page.last).stream), after: nil,
-                limit: 10
+            try await queries.ask(
+                AuditEntry.trail,
+                (AuditSelection(stream: #require(page.last).stream), after: nil, limit: 10),
+                in: realm
             ).count
                 == 1)
         // A position of another epoch never comes, one ahead of the log not in time.
@@ -95,7 +97,7 @@ import Values
         try await eventually {
             try world.rows("daily_counts") == ["(one,1970-01-01,client.registered,2)"]
         }
-        #expect(try await world.queries.client("b", in: realm)?.clientID == "b")
+        #expect(try await world.queries.ask(ClientView.byClientID, "b", in: realm)?.clientID == "b")
     }
 
     @Test func `a subscriber gets each event once, in order`() async throws {

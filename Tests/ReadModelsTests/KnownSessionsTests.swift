@@ -22,7 +22,7 @@ import Values
     }
 
     private func generation() async throws -> Int? {
-        try await queries.line(of: session, in: realm)?.session.generation
+        try await queries.ask(SessionLine.bySession, session, in: realm)?.session.generation
     }
 
     /// What no event tells of: only a look at the row itself shows it.
@@ -60,9 +60,13 @@ import Values
     func `a cached session is over at the first request after its end`(
         _ type: String, _ stream: UUID, _ version: Int, _ data: String
     ) async throws {
-        #expect(try await queries.line(of: session, in: realm)?.session.isOver == false)
+        #expect(
+            try await queries.ask(SessionLine.bySession, session, in: realm)?.session.isOver
+                == false)
         try world.append([Happening(type, stream, version: version, data)], in: "one")
-        #expect(try await queries.line(of: session, in: realm)?.session.isOver == true)
+        #expect(
+            try await queries.ask(SessionLine.bySession, session, in: realm)?.session.isOver == true
+        )
     }
 
     @Test(arguments: [
@@ -72,9 +76,13 @@ import Values
     func `a cached session is over with its client and its realm`(_ type: String, _ stream: UUID)
         async throws
     {
-        #expect(try await queries.line(of: session, in: realm)?.session.isOver == false)
+        #expect(
+            try await queries.ask(SessionLine.bySession, session, in: realm)?.session.isOver
+                == false)
         try world.append([Happening(type, stream, version: 2)], in: "one")
-        #expect(try await queries.line(of: session, in: realm)?.session.isOver == true)
+        #expect(
+            try await queries.ask(SessionLine.bySession, session, in: realm)?.session.isOver == true
+        )
     }
 
     @Test func `a cached session is dropped with the epoch that it was read from`() async throws {
@@ -114,7 +122,7 @@ import Values
         let ids = try openBelow()
         for _ in 0..<2 {
             for (id, above) in zip(ids, [[session], [session, ids[0]], [session]]) {
-                let line = try #require(try await queries.line(of: id, in: realm))
+                let line = try #require(try await queries.ask(SessionLine.bySession, id, in: realm))
                 #expect(line.session.id == id)
                 #expect(Set(line.above.keys) == Set(above))
                 for (key, view) in line.above { #expect(view.id == key && !view.isOver) }
@@ -124,12 +132,12 @@ import Values
 
     @Test func `one that ended is over in every line that it stands in`() async throws {
         let ids = try openBelow()
-        for id in ids { _ = try await queries.line(of: id, in: realm) }
+        for id in ids { _ = try await queries.ask(SessionLine.bySession, id, in: realm) }
         try world.append(
             [Happening("session.ended", session, version: 2, #"{"reason":"signed_out"}"#)],
             in: "one")
         for id in ids {
-            let line = try #require(try await queries.line(of: id, in: realm))
+            let line = try #require(try await queries.ask(SessionLine.bySession, id, in: realm))
             #expect(line.above[session]?.isOver == true)
             #expect(line.session.isOver == false)
         }

@@ -16,8 +16,8 @@ extension `A read model says the same as the folded streams` {
         _ = try world.value("urd.mails_1_apply('one', 1, \(self.events.count), null)")
         var told = 0
         for failedOnly in [false, true] {
-            let entries = try await world.queries.mails(
-                of: realm, failedOnly: failedOnly, after: nil, limit: 10_000)
+            let entries = try await world.queries.ask(
+                DeliveryView.mails, (failedOnly: failedOnly, after: nil, limit: 10_000), in: realm)
             for entry in entries {
                 #expect(entry.reason?.rawValue == reasons[entry.id], "seed \(seed), \(entry.id)")
             }

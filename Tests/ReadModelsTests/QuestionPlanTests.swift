@@ -26,15 +26,15 @@ import Values
         let since = Timestamp(seconds: 1_790_000_000)
         typealias Asked = @Sendable (ReadModelQueries) async throws -> Int
         let questions: [(String, Asked)] = [
-            ("accounts", { try await $0.accounts(in: realm, after: nil, limit: 50).count }),
+            ("accounts", { try await $0.ask(AccountView.page, (nil, 50), in: realm).count }),
             (
                 "account by mailbox",
-                { try await $0.account(mailbox: account, in: realm) == nil ? 0 : 1 }
+                { try await $0.ask(AccountView.byMailbox, account, in: realm) == nil ? 0 : 1 }
             ),
             (
                 "sessions",
                 {
-                    try await $0.sessions(of: account, in: realm, at: now, after: nil, limit: 50)
+                    try await $0.ask(OpenSessionView.ofAccount, (account, now, nil, 50), in: realm)
                         .count
                 }
             ),
@@ -46,12 +46,12 @@ import Values
             (
                 "mails",
                 {
-                    try await $0.mails(of: realm, failedOnly: false, after: nil, limit: 50).count
+                    try await $0.ask(DeliveryView.mails, (false, nil, 50), in: realm).count
                 }
             ),
             (
                 "failed mails",
-                { try await $0.mails(of: realm, failedOnly: true, after: nil, limit: 50).count }
+                { try await $0.ask(DeliveryView.mails, (true, nil, 50), in: realm).count }
             ),
         ]
         for (name, ask) in questions { try await expectCheap(name, world, ask) }
@@ -70,7 +70,7 @@ import Values
                     // Within one account it may look at all that the account did.
                     let spare = chosen.account == nil ? 64 : Self.many / 200 + 64
                     try await expectCheap("\(asked)", world, spare: spare) {
-                        try await $0.loginHistory(of: realm, asked, after: nil, limit: 50).count
+                        try await $0.ask(LoginView.history, (asked, nil, 50), in: realm).count
                     }
                 }
             }

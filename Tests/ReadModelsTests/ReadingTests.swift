@@ -28,10 +28,10 @@ import Values
         let world = try World()
         let realm = try #require(realm)
         let queries = world.queries
-        #expect(try await queries.client("mine", in: realm) == nil)
+        #expect(try await queries.ask(ClientView.byClientID, "mine", in: realm) == nil)
         let stream = UUID(high: 7, low: 7)
         try world.append([registered(stream, "mine")], in: "one")
-        let entry = try #require(try await queries.client("mine", in: realm))
+        let entry = try #require(try await queries.ask(ClientView.byClientID, "mine", in: realm))
         #expect(entry.id == stream)
         #expect(entry.secret == SecretDigest([UInt8](repeating: 1, count: 32)))
         #expect(entry.metadata["client_id"] == nil)
@@ -45,7 +45,7 @@ import Values
                     "client.secret_rotated", stream, version: 3,
                     #"{"secret_digest":"\#(secret(2))"}"#),
             ], in: "one")
-        let disabled = try #require(try await queries.client("mine", in: realm))
+        let disabled = try #require(try await queries.ask(ClientView.byClientID, "mine", in: realm))
         #expect(disabled.isDisabled)
         #expect(try world.value("select version from urd.clients where realm = 'one'") == "3")
         #expect(disabled.secret == SecretDigest([UInt8](repeating: 2, count: 32)))
@@ -55,11 +55,13 @@ import Values
                     "client.updated", stream, version: 4,
                     #"{"token_endpoint_auth_method":"none"}"#)
             ], in: "one")
-        #expect(try await queries.client("mine", in: realm)?.secret == nil)
+        #expect(try await queries.ask(ClientView.byClientID, "mine", in: realm)?.secret == nil)
         try world.append([Happening("client.deleted", stream, version: 5)], in: "one")
-        #expect(try await queries.client("mine", in: realm) == nil)
+        #expect(try await queries.ask(ClientView.byClientID, "mine", in: realm) == nil)
         try world.append([registered(UUID(high: 8, low: 8), "mine")], in: "one")
-        #expect(try await queries.client("mine", in: realm)?.id == UUID(high: 8, low: 8))
+        #expect(
+            try await queries.ask(ClientView.byClientID, "mine", in: realm)?.id
+                == UUID(high: 8, low: 8))
     }
 
     @Test func `a client's read model returns the clients of one app`() async throws {
@@ -79,12 +81,12 @@ import Values
         }
         let queries = world.queries
         #expect(
-            try await queries.clients(ofApp: app, in: realm, limit: 9).map(\.clientID) == [
+            try await queries.ask(ClientView.ofApp, (app, limit: 9), in: realm).map(\.clientID) == [
                 "c0", "c3",
             ])
-        #expect(try await queries.clients(ofApp: app, in: realm, limit: 1).count == 1)
+        #expect(try await queries.ask(ClientView.ofApp, (app, limit: 1), in: realm).count == 1)
         let two = try #require(RealmID("two"))
-        #expect(try await queries.clients(ofApp: app, in: two, limit: 9).isEmpty)
+        #expect(try await queries.ask(ClientView.ofApp, (app, limit: 9), in: two).isEmpty)
     }
 
     @Test func `a read model's pages are consistent with each other`() async throws {
@@ -99,7 +101,7 @@ import Values
         var seen: [String] = []
         var after: UUID?
         while true {
-            let page = try await queries.clients(in: realm, after: after, limit: 3)
+            let page = try await queries.ask(ClientView.page, (after: after, limit: 3), in: realm)
             seen += page.map(\.clientID)
             guard page.count == 3, let last = page.last else { break }
             after = last.id
@@ -119,17 +121,18 @@ import Values
         await #expect(throws: ReadFailure.behind) {
             try await queries.clientsByName.find("mine", in: realm)
         }
-        await #expect(throws: ReadFailure.behind) {
-            try await ClientView.page.rows(
-                Parameters(in: realm, after: nil, limit: 5), from: world.pool)
+        await #expect(throws: LogFailure.unavailable) {
+            try await queries.ask(ClientView.page, (nil, 5), in: realm)
         }
         // Another client of the realm is none of the model's business either, nor one that is not.
         await #expect(throws: ReadFailure.behind) {
             try await queries.clientsByName.find("no", in: realm)
         }
         // Other realms and other models are not concerned.
-        #expect(try await queries.client("mine", in: #require(RealmID("two"))) == nil)
-        #expect(try await queries.apps(in: realm, after: nil, limit: 5).isEmpty)
+        #expect(
+            try await queries.ask(ClientView.byClientID, "mine", in: #require(RealmID("two")))
+                == nil)
+        #expect(try await queries.ask(AppView.page, (after: nil, limit: 5), in: realm).isEmpty)
     }
 
     @Test func `a read model gives no answer for a realm that it was never told of`() async throws {
@@ -172,20 +175,24 @@ import Values
                     "host.assigned", host, version: 1,
                     #"{"host":"id.one.example","realm":"one"}"#),
             ], in: "system")
-        let found = try #require(try await world.queries.realm(realm))
+        let found = try #require(try await world.queries.ask(RealmView.byName, in: realm))
         #expect(found.isDisabled)
         #expect(found.settings == ["display_name": "One", "code_lifetime": 30])
-        #expect(try await world.queries.realms(after: nil, limit: 10).map(\.realm) == [realm])
-        let shop = try #require(try await world.queries.app(slug: "shop", in: realm))
+        #expect(
+            try await world.queries.ask(RealmView.page, (after: nil, limit: 10), in: .system).map(
+                \.realm) == [realm])
+        let shop = try #require(try await world.queries.ask(AppView.bySlug, "shop", in: realm))
         #expect(shop.id == app)
         #expect(shop.settings == ["native_grants": true])
-        #expect(try await world.queries.realm(ofHost: "id.one.example") == realm)
-        let hosts = try await world.queries.hosts(of: realm, after: nil, limit: 5)
+        #expect(
+            try await world.queries.ask(HostView.byName, "id.one.example", in: .system)?.realm
+                == realm)
+        let hosts = try await world.queries.ask(HostView.page, (after: nil, limit: 5), in: realm)
         #expect(hosts.map(\.host) == ["id.one.example"])
         #expect(
             try world.value("select stream from urd.hosts where realm = 'system'")
                 == host.description)
-        let ops = try #require(try await world.queries.adminKey(key))
+        let ops = try #require(try await world.queries.ask(AdminKeyView.byID, key, in: .system))
         #expect(ops.scope == .only([realm]))
         #expect(ops.permissions == .only([.eventsRead]))
         #expect(ops.revokedAt == nil)
@@ -194,8 +201,10 @@ import Values
                 Happening("admin_key.revoked", key, version: 2),
                 Happening("host.released", host, version: 2),
             ], in: "system")
-        #expect(try await world.queries.adminKey(key)?.revokedAt != nil)
-        #expect(try await world.queries.realm(ofHost: "id.one.example") == nil)
+        #expect(try await world.queries.ask(AdminKeyView.byID, key, in: .system)?.revokedAt != nil)
+        #expect(
+            try await world.queries.ask(HostView.byName, "id.one.example", in: .system)?.realm
+                == nil)
     }
 }
 

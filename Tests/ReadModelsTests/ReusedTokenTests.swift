@@ -39,8 +39,8 @@ import Values
         while let now = step, now.position < now.head, now.halted == nil {
             step = try Step.project("one", "login_history", build, page: 2, world.owner)
         }
-        return try await world.queries.loginHistory(
-            of: realm, selection, after: nil, limit: 10
+        return try await world.queries.ask(
+            LoginView.history, (selection, after: nil, limit: 10), in: realm
         ).reversed()
     }
 

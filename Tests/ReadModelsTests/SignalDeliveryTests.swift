@@ -217,7 +217,7 @@ import Values
                 Happening("ssf_stream.created", ann, version: 1, fields),
                 Happening("ssf_stream.deleted", ann, version: 2),
             ], in: "one")
-        let found = try await world.queries.signalStreams(of: client, in: realm)
+        let found = try await world.queries.ask(SignalStreamView.ofClient, client, in: realm)
         #expect(found.map(\.id) == [stream])
         #expect(found.first?.slot == 4)
         #expect(try await world.queries.enabledSignalStreams().map(\.stream) == [stream])
@@ -230,7 +230,8 @@ import Values
             ], in: "one")
         #expect(try await world.queries.enabledSignalStreams().isEmpty)
         #expect(
-            try await world.queries.signalStreams(of: client, in: realm).first?.status == "paused")
+            try await world.queries.ask(SignalStreamView.ofClient, client, in: realm).first?.status
+                == "paused")
     }
     @Test func `a stream ends with its client`() async throws {
         let world = try World()

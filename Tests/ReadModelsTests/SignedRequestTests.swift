@@ -107,7 +107,9 @@ import Values
         let proofs = StreamProofs()
         let queries = ReadModelQueries(world.pool, hub: CommitHub(), proofs: proofs)
         let stream = UUID(high: 44, low: 1)
-        func look() async throws { _ = try await queries.line(of: session, in: realm) }
+        func look() async throws {
+            _ = try await queries.ask(SessionLine.bySession, session, in: realm)
+        }
         func isKnown(since moment: ContinuousClock.Instant) -> Bool {
             proofs.find(stream, in: realm, epoch: 1, since: moment) != nil
         }

@@ -23,6 +23,8 @@ enum RoomOrder {
             // What follows a realm is opened with the keys of its administration.
             "Subscriptions": shared.union(["Admin"]),
             "Analysis": shared.union(["Admin"]),
+            // A configuration is carried out by the routes of both.
+            "Configuration": shared.union(["Admin", "Subscriptions"]),
         ])
 
     private static let shared: Set<String> = ["Web", "Access", "Letters", "Browser"]
@@ -32,8 +34,8 @@ enum RoomOrder {
         order: stacked(
             "System", "Terminal", "Settings", "CommandLine", "Node", "Mailing", "Notifying",
             "Logout", "Subscribing", "Signalling", "Findings", "Jobs", "Cases", "AsOf",
-            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Doctor", "Setup", "Dev",
-            "Commands"))
+            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Configuring", "Doctor",
+            "Setup", "Dev", "Backup", "Commands"))
 
     static let readModels = RoomRules(
         module: "ReadModels",
@@ -64,7 +66,7 @@ enum RoomOrder {
                 "Messaging": ["MessageGateways"],
                 "Kernel": [
                     "Accounts", "Administration", "Apps", "Browser", "Clients", "Common",
-                    "Consents",
+                    "Configuration", "Consents",
                     "Devices", "Disclosures", "Filters", "Grants", "Invites", "LogoutNotices",
                     "MailedCodes", "MailedLinks", "Mailboxes", "Mails", "Passkeys",
                     "Passphrases", "Providers", "PushedRequests", "Realms", "Registration",

@@ -23,6 +23,7 @@ enum Rules {
         "Systemd": ["CSystemd", "Glibc"],
         "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
         "Compression": ["CZlib"],
+        "YAML": ["CYAML", "JSON"],
         "QRCode": ["CQREncode"],
         "PhoneNumbers": ["CPhoneNumber"],
         "MaxMind": ["CMaxMind", "Glibc"],
@@ -50,7 +51,7 @@ enum Rules {
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
             "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
             "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "Glibc", "CBuild",
-            "MaxMind",
+            "MaxMind", "YAML",
         ],
     ]
 
@@ -109,6 +110,7 @@ enum Rules {
     private static let wrappers: Set<String> = [
         "Threads", "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
         "Compression", "SecurityKeys", "PhoneNumbers", "SAML", "MaxMind",
+        "YAML",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

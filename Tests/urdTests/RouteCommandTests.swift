@@ -13,7 +13,8 @@ import Testing
         "exportEvents", "replayEvents", "createWhatIf", "getWhatIf", "getWhatIfResult",
         "cancelWhatIf", "createAsOfBuild", "listAsOfBuilds", "getAsOfBuild",
         "cancelAsOfBuild", "listAccountsAsOf", "listSessionsAsOf", "listClientsAsOf",
-        "listCredentialsAsOf", "listPasskeysAsOf",
+        "listCredentialsAsOf", "listPasskeysAsOf", "planConfiguration", "applyConfiguration",
+        "compareConfiguration", "exportConfiguration", "getConfigurationSchema",
     ]
 
     @Test func `every operation of the admin API is a command`() {

@@ -26,7 +26,7 @@ struct KnownClients: Sendable {
     func fresh(
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> KnownClient? {
-        try await queries.knownClient(clientID, in: realm)
+        try await queries.ask(KnownClient.byClientID, clientID, in: realm)
     }
 
     /// The cached client, if there is one.
@@ -44,7 +44,7 @@ struct KnownClients: Sendable {
         return try await known.value(
             of: key, at: { revision(realm) },
             read: { () throws(LogFailure) in
-                try await queries.knownClient(clientID, in: realm)
+                try await queries.ask(KnownClient.byClientID, clientID, in: realm)
             })
     }
 }

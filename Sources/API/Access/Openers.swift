@@ -10,9 +10,7 @@ extension RealmContext {
         guard try await isThere(opener) else { return false }
         if let session = opener.session, try await live(session) == nil { return false }
         guard let browser = opener.browser else { return true }
-        let found = try await reading { () throws(LogFailure) in
-            try await queries.browserSession(browser, in: place.realm)
-        }
+        let found = try await ask(BrowserSessionView.byID, browser)
         guard let found, !found.isOver, clock.now() < found.terms.expiresAt else { return false }
         return try await isStanding(found.terms.opener)
     }

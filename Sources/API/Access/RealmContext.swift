@@ -53,7 +53,7 @@ public final class RealmContext: RouteContext {
         let replayableResponses: ReplayableResponses
         let commands: any CommandPort
         let queries: any RealmQueries
-        let limits = RateLimits()
+        let limits: RateLimits
         let clock: Clock
         let time: RealmTime
         let passphrases: PassphraseWork
@@ -62,8 +62,9 @@ public final class RealmContext: RouteContext {
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork, locate: @escaping Locate
+            passphrases: PassphraseWork, limits: RateLimits, locate: @escaping Locate
         ) {
+            self.limits = limits
             self.locate = locate
             self.keys = keys
             replayableResponses = ReplayableResponses(passed: clock.passed)
@@ -168,6 +169,15 @@ public final class RealmContext: RouteContext {
 }
 
 extension RealmContext {
+    /// Asks the read models of its realm.
+    func ask<Input, Answer>(
+        _ question: Question<Input, Answer>, _ input: Input
+    ) async throws(Problem) -> Answer {
+        try await reading { () throws(LogFailure) in
+            try await queries.ask(question, input, in: place.realm)
+        }
+    }
+
     /// The request of an application that a page is in the middle of, by what was sealed alone.
     func pendingRequest(_ sealed: String) -> PendingRequest? {
         applicationRequests.pending(sealed, in: self)
@@ -273,16 +283,11 @@ extension RealmContext {
     }
 
     private func isRegistered(_ app: UUID) async throws(Problem) -> Bool {
-        try await reading { () throws(LogFailure) in
-            try await queries.webApp(app, in: place.realm)
-        } != nil
+        try await ask(WebAppView.byID, app) != nil
     }
 
     func live(_ session: UUID) async throws(Problem) -> SessionView? {
-        let line = try await reading { () throws(LogFailure) in
-            try await queries.line(of: session, in: place.realm)
-        }
-        guard let line else { return nil }
+        guard let line = try await ask(SessionLine.bySession, session) else { return nil }
         return try await live(line)
     }
 

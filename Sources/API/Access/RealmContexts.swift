@@ -18,7 +18,7 @@ public struct RealmContexts: Sendable {
         queries: any RealmQueries, clock: RealmContext.Clock,
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
-        locate: @escaping RealmContext.Locate = { _ in nil }
+        limits: RateLimits = RateLimits(), locate: @escaping RealmContext.Locate = { _ in nil }
     ) {
         self.places = places
         self.mint = mint
@@ -26,7 +26,8 @@ public struct RealmContexts: Sendable {
             keys: keys, clients: KnownClients(queries, revision: keys.revision),
             remoteKeys: RemoteKeys(passed: clock.passed, fetch: fetchKeys),
             upstream: Upstream(calls: callProviders, passed: clock.passed), commands: commands,
-            queries: queries, clock: clock, passphrases: passphrases, locate: locate)
+            queries: queries, clock: clock, passphrases: passphrases, limits: limits,
+            locate: locate)
     }
 
     /// The routes of a surface, where it is served.

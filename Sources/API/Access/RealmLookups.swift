@@ -47,21 +47,15 @@ struct RealmLookups {
     /// An unknown client name is no error yet: it redeems nothing.
     func client(named name: String?) async throws(Problem) -> KnownClient? {
         guard let name else { return nil }
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.knownClient(name, in: context.place.realm)
-        }
+        return try await context.ask(KnownClient.byClientID, name)
     }
 
     func passkeys(of account: UUID) async throws(Problem) -> [PasskeyView] {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.passkeys(of: account, in: context.place.realm)
-        }
+        try await context.ask(PasskeyView.ofAccount, account)
     }
 
     func passkey(ofCredential id: [UInt8]) async throws(Problem) -> PasskeyView? {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.passkey(ofCredential: id, in: context.place.realm)
-        }
+        try await context.ask(PasskeyView.byCredential, id)
     }
 
     /// All sessions of an account that are not over, those that rest too, as far as they are wanted.
@@ -154,21 +148,15 @@ struct RealmLookups {
     /// the app is gone.
     func settings(ofApp app: UUID?) async throws(Problem) -> Settings? {
         guard let app, app != context.place.app else { return context.place.settings }
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.settings(ofApp: app, in: context.place.realm)
-        }
+        return try await context.ask(AppView.settings, app)
     }
 
     func consents(of account: UUID) async throws(Problem) -> [ConsentView] {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.consents(of: account, in: context.place.realm)
-        }
+        try await context.ask(ConsentView.ofAccount, account)
     }
 
     func appMethods(of account: UUID) async throws(Problem) -> [AppMethodView] {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.appMethods(of: account, in: context.place.realm)
-        }
+        try await context.ask(AppMethodView.ofAccount, account)
     }
 
     /// The identity providers that pages offer, as they were a moment ago at worst.
@@ -188,8 +176,6 @@ struct RealmLookups {
     }
 
     func webApp(_ id: UUID) async throws(Problem) -> WebAppView? {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.webApp(id, in: context.place.realm)
-        }
+        try await context.ask(WebAppView.byID, id)
     }
 }

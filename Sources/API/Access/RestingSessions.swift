@@ -8,9 +8,7 @@ internal import Values
 extension RealmContext {
     /// A session that is good, or rests.
     func lasting(_ session: UUID) async throws(Problem) -> SessionView? {
-        let line = try await reading { () throws(LogFailure) in
-            try await queries.line(of: session, in: place.realm)
-        }
+        let line = try await ask(SessionLine.bySession, session)
         guard let line else { return nil }
         if try await live(line) != nil { return line.session }
         return try await isOver(line.session, in: line) ? nil : line.session

@@ -103,9 +103,7 @@ struct SessionEnds {
 
     /// The first of the sessions that its person had with this browser one after the other.
     func line(of browser: SignedInBrowser) async throws(Problem) -> UUID {
-        let view = try await reading { () throws(LogFailure) in
-            try await context.queries.browserSession(browser.id, in: context.place.realm)
-        }
+        let view = try await context.ask(BrowserSessionView.byID, browser.id)
         return view?.terms.line ?? browser.id
     }
 }
@@ -133,7 +131,7 @@ struct BrowserDependents: Sendable {
     }
 }
 
-extension SessionQueries {
+extension QuestionPort {
     func dependents(
         of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
         in realm: RealmID, at now: Timestamp, endsOffline: Bool

@@ -44,7 +44,7 @@ public struct SubscriptionMetrics: Sendable {
             metrics.histogram(
                 "urd_subscription_delay_seconds",
                 help: "How long after its event a delivery was taken at the first attempt.",
-                labels: ["kind"], buckets: [0.001, 0.005, 0.015, 0.05, 0.1, 0.5, 1, 5, 30, 300]
+                labels: ["kind"], buckets: [0.005, 0.015, 0.1, 1, 5, 30, 300]
             )[name]
     }
 

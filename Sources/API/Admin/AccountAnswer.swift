@@ -22,9 +22,7 @@ extension Call<AdminContext> {
     @discardableResult
     func knownAccount() async throws(Problem) -> AccountView {
         let id = try requiredID("account_id")
-        return try await found(or: .noSuchAccount) { realm throws(LogFailure) in
-            try await context.queries.account(id, in: realm)
-        }
+        return try await found(AccountView.byID, id, or: .noSuchAccount)
     }
 
     /// The account of an address in its one form.
@@ -32,7 +30,7 @@ extension Call<AdminContext> {
         let realm = try realm
         return try await reading { () throws(LogFailure) in
             let mailbox = try await context.mint(realm).mailbox(address)
-            return try await context.queries.account(mailbox: mailbox, in: realm)
+            return try await context.queries.ask(AccountView.byMailbox, mailbox, in: realm)
         }
     }
 

@@ -80,7 +80,7 @@ enum AccountDeviceRoutes {
             { $0.sessions.map(\.lastUsedAt).max()?.json ?? .null }, example: Timestamp.example))
 }
 
-extension SessionQueries {
+extension QuestionPort {
     /// The open sessions of an account. A token of the federation profile is over with any that it stands below,
     /// and has no event that says so.
     func livingSessions(
@@ -88,8 +88,8 @@ extension SessionQueries {
     ) async throws(LogFailure) -> [OpenSessionView] {
         var (found, last): ([OpenSessionView], UUID?) = ([], after)
         while found.count < limit {
-            let page = try await sessions(
-                of: account, in: realm, at: now, after: last, limit: limit)
+            let page = try await ask(
+                OpenSessionView.ofAccount, (account, now, last, limit), in: realm)
             for session in page {
                 if try await isAlive(below: session.terms, in: realm, at: now) {
                     found.append(session)
@@ -105,7 +105,9 @@ extension SessionQueries {
         below terms: SessionTerms, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> Bool {
         for superior in terms.federation?.superiors ?? [] {
-            guard let above = try await session(superior, in: realm), !above.isOver,
+            guard
+                let above = try await ask(SessionLine.bySession, superior, in: realm)?.session,
+                !above.isOver,
                 now < above.terms.expiresAt
             else { return false }
         }

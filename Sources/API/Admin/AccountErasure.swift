@@ -1,6 +1,6 @@
 public import EventSourcing
 internal import Identity
-internal import ReadModels
+public import ReadModels
 public import Values
 
 /// Carries out the deletion of an account whose time has come. It is idempotent: it may break off
@@ -17,12 +17,12 @@ public struct AccountErasure: Sendable {
     }
 
     private let commands: any CommandPort
-    private let queries: any AccountQueries
+    private let queries: any QuestionPort
     private let destroyKey: @Sendable (RealmID, UUID) async throws(LogFailure) -> Void
     private let newID: @Sendable () -> UUID
 
     public init(
-        commands: any CommandPort, queries: any AccountQueries,
+        commands: any CommandPort, queries: any QuestionPort,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void,
         newID: @escaping @Sendable () -> UUID
     ) {
@@ -49,7 +49,7 @@ public struct AccountErasure: Sendable {
         let isNew = state?.isErased == false
         if let state, isNew {
             // No passkey is enrolled for an account that is gone: there will be no more.
-            for passkey in try await queries.passkeys(of: account, in: realm) {
+            for passkey in try await queries.ask(PasskeyView.ofAccount, account, in: realm) {
                 _ = try await dispatch(
                     ReleasePasskey(passkey: passkey.id, account: account), realm, origin)
             }

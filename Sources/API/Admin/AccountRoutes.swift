@@ -81,10 +81,8 @@ enum AccountRoutes {
             let standing = try await call.standing()
             return ListPage([try await call.find(address)].compactMap { $0 }, at: standing)
         }
-        return try await reading { () throws(LogFailure) in
-            try await call.context.queries.accounts(
-                in: page.realm, after: page.after, limit: page.limit)
-        }
+        return try await call.context.ask(
+            AccountView.page, (after: page.after, limit: page.limit), in: page.realm)
     }
 
     private static let get = Route<AdminContext>(

@@ -25,8 +25,9 @@ enum AccountSessionRoutes {
         let items = try await reading { () throws(LogFailure) in
             let clients = try await call.context.queries.livingSessions(
                 of: account, in: page.realm, at: now, after: page.after, limit: page.limit)
-            let browsers = try await call.context.queries.browserSessions(
-                of: account, in: page.realm, at: now, after: page.after, limit: page.limit)
+            let browsers = try await call.context.queries.ask(
+                BrowserSessionView.ofAccount, (account, now, page.after, page.limit), in: page.realm
+            )
             return (clients.map { ListedSession($0) } + browsers.map { ListedSession($0) })
                 .sorted { $1.id < $0.id }
         }
@@ -55,9 +56,7 @@ enum AccountSessionRoutes {
     ) { call throws(Problem) in
         let realm = try await call.knownRealm()
         let session = try call.requiredID("session_id")
-        let browser = try await reading { () throws(LogFailure) in
-            try await call.context.queries.browserSession(session, in: realm.realm)
-        }
+        let browser = try await call.context.ask(BrowserSessionView.byID, session, in: realm.realm)
         if let browser { return try await call.end(browser, in: realm) }
         let command = EndSession(
             session: session, reason: .administrator, of: try call.requiredID("account_id"),

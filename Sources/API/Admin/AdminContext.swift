@@ -8,8 +8,8 @@ public import Values
 
 /// What the admin API stands on.
 public struct AdminContext: RouteContext {
-    let commands: any CommandPort
-    let queries: any AdminQueries
+    var commands: any CommandPort
+    let queries: any QuestionPort
     let proofs: any LogProofQueries
     let standing:
         @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> SubjectStanding
@@ -36,7 +36,7 @@ public struct AdminContext: RouteContext {
     let `operator`: String?
 
     public init(
-        commands: any CommandPort, queries: any AdminQueries, proofs: any LogProofQueries,
+        commands: any CommandPort, queries: any QuestionPort, proofs: any LogProofQueries,
         feeds: Feeds, now: @escaping @Sendable () -> Timestamp,
         passed: @escaping @Sendable () -> Duration,
         standing:
@@ -68,6 +68,15 @@ public struct AdminContext: RouteContext {
         self.now = now
         time = RealmTime(
             clock: now, passed: passed, latest: { commands.events.latestTime(in: $0) })
+    }
+
+    /// Asks the read models.
+    func ask<Input, Answer>(
+        _ question: Question<Input, Answer>, _ input: Input, in realm: RealmID
+    ) async throws(Problem) -> Answer {
+        try await reading { () throws(LogFailure) in
+            try await queries.ask(question, input, in: realm)
+        }
     }
 
     /// Lets a caller in by their admin key.
@@ -143,9 +152,7 @@ public struct AdminContext: RouteContext {
         else {
             throw Problem(.unauthenticated)
         }
-        let known = try await reading { () throws(LogFailure) in
-            try await queries.adminKey(key.id)
-        }
+        let known = try await ask(AdminKeyView.byID, key.id, in: .system)
         // An unknown key is compared as well, so that time does not tell which ids exist.
         let isRight = constantTimeEqual(
             key.digest(limitedTo: known?.permissions ?? .all), known?.digest ?? noDigest)

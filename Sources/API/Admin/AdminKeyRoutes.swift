@@ -77,10 +77,7 @@ enum AdminKeyRoutes {
         "/api/admin/keys", id: "listAdminKeys",
         commandLine: .urd("admin key list", examples: "urd admin key list"), tag: "Admin keys",
         summary: "List the admin keys, revoked ones included.", right: .everything, of: shape,
-        by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.adminKeys(after: page.after, limit: page.limit)
-    }
+        by: .id(\.id), page: AdminKeyView.page)
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/keys/{key_id}", id: "getAdminKey",
@@ -91,9 +88,7 @@ enum AdminKeyRoutes {
         refusals: [.noSuchKey]
     ) { call throws(Problem) in
         let id = try call.requiredID("key_id")
-        let found = try await reading { () throws(LogFailure) in
-            try await call.context.queries.adminKey(id)
-        }
+        let found = try await call.context.ask(AdminKeyView.byID, id, in: .system)
         guard let found else { throw Problem(.noSuchKey) }
         return .json(.ok, shape.json(found))
     }
@@ -168,9 +163,7 @@ extension Call<AdminContext> {
     /// A key of a realm that does not exist yet would open a realm created later by that name.
     fileprivate func requireRealms(_ realms: [RealmID]) async throws(Problem) {
         for (index, realm) in realms.enumerated() where realm != .system {
-            let found = try await reading { () throws(LogFailure) in
-                try await context.queries.realm(realm)
-            }
+            let found = try await context.ask(RealmView.byName, (), in: realm)
             guard found == nil else { continue }
             throw Problem(
                 .invalidField, "There is no realm '\(realm)'.", field: "realms/\(index)")

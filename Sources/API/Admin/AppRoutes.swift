@@ -43,10 +43,7 @@ enum AppRoutes {
     private static let list = Route.list(
         "/api/admin/realms/{realm}/apps", id: "listApps",
         commandLine: .urd("app list", examples: "urd app list"), tag: "Apps",
-        summary: "List the apps of a realm.", of: shape, by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.apps(in: page.realm, after: page.after, limit: page.limit)
-    }
+        summary: "List the apps of a realm.", of: shape, by: .id(\.id), page: AppView.page)
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp",
@@ -57,9 +54,7 @@ enum AppRoutes {
         refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
         let id = try call.requiredID("app_id")
-        let app = try await call.found(or: .noSuchApp) { realm throws(LogFailure) in
-            try await call.context.queries.app(id, in: realm)
-        }
+        let app = try await call.found(AppView.byID, id, or: .noSuchApp)
         return .json(.ok, shape.json(app))
     }
 
@@ -126,19 +121,30 @@ enum AppRoutes {
 extension Call<AdminContext> {
     fileprivate func requireNoClients(of app: UUID, in realm: RealmID) async throws(Problem) {
         let (shown, most) = (3, 100)
-        let clients = try await reading { () throws(LogFailure) in
-            try await context.queries.clients(ofApp: app, in: realm, limit: most + 1)
-        }
-        guard !clients.isEmpty else { return }
-        var names = clients.prefix(shown).map(\.clientID).joined(separator: ", ")
-        if clients.count > shown { names += ", …" }
+        let clients = try await context.ask(ClientView.ofApp, (app, limit: most + 1), in: realm)
+        let left = try await stillOf(app, clients, in: realm)
+        guard !left.isEmpty else { return }
+        var names = left.prefix(shown).map(\.clientID).joined(separator: ", ")
+        if left.count > shown { names += ", …" }
         let many =
-            clients.count > most
+            left.count > most
             ? "More than \(most) clients are"
-            : clients.count == 1 ? "1 client is" : "\(clients.count) clients are"
+            : left.count == 1 ? "1 client is" : "\(left.count) clients are"
         throw Problem(
             .appInUse,
             "\(many) left (\(names)): each has to be deleted, or updated with another app or none.")
+    }
+
+    /// Those whose streams say so: in a trial a client may have gone that the list still has.
+    private func stillOf(
+        _ app: UUID, _ clients: [ClientView], in realm: RealmID
+    ) async throws(Problem) -> [ClientView] {
+        var left: [ClientView] = []
+        for client in clients {
+            let state = try await state(Client.self, of: client.id, in: realm).state
+            if !state.isDeleted, state.metadata?.appID == app { left.append(client) }
+        }
+        return left
     }
 
     fileprivate func answer(

@@ -79,10 +79,8 @@ extension Call<AdminContext> {
     func wait(for list: FollowingList, upTo moment: AsOfMoment) async throws(Problem) {
         let realm = try realm
         guard moment.position > 0 else { return }
-        let reached = try await reading { () throws(LogFailure) in
-            try await context.queries.reaches(
-                list, moment.position, epoch: moment.epoch, of: realm)
-        }
+        let reached = try await context.ask(
+            FollowedPosition.reached, (list, moment.position, moment.epoch), in: realm)
         switch reached {
         case .yes: return
         case .notYet(let now): throw Problem(notReached: moment.position, now)
@@ -107,8 +105,8 @@ extension Call<AdminContext> {
         while position < moment.position {
             let place = position
             let (found, page) = try await reading { () throws(LogFailure) in
-                let found = try await context.queries.positions(
-                    about: EventReferences(account: account), after: place, limit: pageSize,
+                let found = try await context.queries.ask(
+                    EventReferences.positions, (EventReferences(account: account), place, pageSize),
                     in: realm)
                 return (
                     found.value, try await context.commands.events.page(at: found.value, in: realm)

@@ -118,17 +118,15 @@ extension Call<AdminContext> {
         let realm = try realm
         try await wait(for: .auditTrail, upTo: moment)
         var selection = AuditSelection()
-        selection.type = "account.roles_changed"
+        selection.type = AccountEvent.Form.rolesChanged.name
         let asked = selection
         let pageSize = 1000
         var accounts: Set<UUID> = []
         var position: Int64 = 0
         while position < moment.position {
             let place = position
-            let page = try await reading { () throws(LogFailure) in
-                try await context.queries.auditTrail(
-                    of: realm, asked, after: place, limit: pageSize)
-            }
+            let page = try await context.ask(
+                AuditEntry.trail, (asked, after: place, limit: pageSize), in: realm)
             for entry in page where entry.position <= moment.position {
                 accounts.insert(entry.stream)
             }

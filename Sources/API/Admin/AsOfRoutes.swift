@@ -197,9 +197,7 @@ extension Call<AdminContext> {
     /// The stream of the client that the path names. A deleted one has no name any more.
     func clientStream() async throws(Problem) -> UUID {
         let (realm, name) = (try realm, try required("client_id"))
-        let known = try await reading { () throws(LogFailure) in
-            try await context.queries.client(name, in: realm)
-        }
+        let known = try await context.ask(ClientView.byClientID, name, in: realm)
         guard let id = known?.id ?? UUID(name) else {
             try await knownRealm()
             throw Problem(.noSuchClient)

@@ -1,4 +1,6 @@
+internal import EventSourcing
 internal import HTTP
+internal import Identity
 internal import JSON
 
 /// How a state at a moment, and what became of it, are shown.
@@ -218,7 +220,8 @@ enum AsOfSchema {
         "changes": [
             [
                 "position": 48100, "at": "2026-11-22T11:42:07.123456Z",
-                "actor": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12", "type": "account.disabled",
+                "actor": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
+                "type": .string(AccountEvent.Form.disabled.name),
                 "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
                 "fields": [["field": "/account/enabled", "before": true, "after": false]],
             ]

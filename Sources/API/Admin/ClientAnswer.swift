@@ -56,9 +56,7 @@ extension Call<AdminContext> {
     /// client may have been deleted since, by this very write perhaps.
     func client(for write: Write) async throws(Problem) -> UUID {
         let name = try required("client_id")
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.client(name, in: write.realm)
-        }
+        let found = try await context.ask(ClientView.byClientID, name, in: write.realm)
         if let found { return found.id }
         if let earlier = try await earlier(write) { return earlier.stream }
         try await knownRealm()

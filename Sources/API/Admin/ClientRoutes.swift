@@ -58,10 +58,7 @@ enum ClientRoutes {
             "urd client list --columns client_id,redirect_uris"), tag: "Clients",
         summary: "List the OAuth clients of a realm.",
         detail: "Contacts are personal and stand only in the client's own answer.",
-        of: ClientSchema.shape, by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.clients(in: page.realm, after: page.after, limit: page.limit)
-    }
+        of: ClientSchema.shape, by: .id(\.id), page: ClientView.page)
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient",
@@ -71,9 +68,7 @@ enum ClientRoutes {
         refusals: [.noSuchRealm, .noSuchClient]
     ) { call throws(Problem) in
         let name = try call.required("client_id")
-        let found = try await call.found(or: .noSuchClient) { realm throws(LogFailure) in
-            try await call.context.queries.client(name, in: realm)
-        }
+        let found = try await call.found(ClientView.byClientID, name, or: .noSuchClient)
         // From its stream, because what is personal stands nowhere else.
         let client = try await call.state(Client.self, of: found.id, in: try call.realm)
         return .json(.ok, ClientSchema.shape.json(view(found.id, client)))

@@ -20,9 +20,7 @@ enum DeviceHistoryRoutes {
         permission: .historyRead, parameters: [], of: device, by: .id(\.id)
     ) { call, page throws(Problem) in
         let standing = try await call.standing()
-        let ids = try await reading { () throws(LogFailure) in
-            try await call.context.queries.installations(in: page.realm)
-        }
+        let ids = try await call.context.ask(ClientView.installations, (), in: page.realm).map(\.id)
         var devices: [KnownDevice] = []
         for id in ids.sorted() where id > page.after ?? .zero && devices.count < page.limit {
             devices.append((id, try await call.state(Client.self, of: id, in: page.realm)))
@@ -61,11 +59,9 @@ enum DeviceHistoryRoutes {
         let client = try await call.state(Client.self, of: id, in: realm).state
         guard client.metadata?.isInstallation == true else { throw Problem(.noSuchClient) }
         let place = try await call.logPlace(in: call.wait(for: .auditTrail))
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.history(
-                of: id, certifiedBy: client.attestation, in: realm, after: place.position,
-                limit: call.limit + 1)
-        }
+        let items = try await call.context.ask(
+            AuditEntry.ofInstallation, (id, client.attestation, place.position, call.limit + 1),
+            in: realm)
         return place.page(call.limit, of: items, item: entry.json, position: \.position)
     }
 
@@ -132,7 +128,9 @@ extension DeviceHistoryRoutes {
             "position", Fields.position, "Position of the event in the realm's log.", \.position,
             example: 42),
         .required("at", "Time of the event.", \.at),
-        .required("type", .text(1...100), "Event type.", \.type, example: "client.certified"),
+        .required(
+            "type", .text(1...100), "Event type.", \.type,
+            example: .string(ClientEvent.Form.certified.name)),
         .required("stream", "Stream of the event.", \.stream),
         .required(
             "actor", .text(1...1000), "Actor that caused the event.", \.actor,

@@ -68,9 +68,7 @@ struct EventPages: Sendable {
             throw Problem(.unavailable)
         }
         guard let found else {
-            let now = try await reading { () throws(LogFailure) in
-                try await context.queries.followed(.eventIndex, of: realm)
-            }
+            let now = try await context.ask(FollowedPosition.now, .eventIndex, in: realm)
             throw now.map { Problem(notReached: events.last?.position, $0) }
                 ?? Problem(.positionNotReached)
         }
@@ -90,8 +88,8 @@ struct EventPages: Sendable {
         let log = context.commands.events
         guard about.isEmpty else {
             return try await reading { () throws(LogFailure) in
-                let found = try await context.queries.positions(
-                    about: about, after: position, limit: limit, in: realm)
+                let found = try await context.queries.ask(
+                    EventReferences.positions, (about, position, limit), in: realm)
                 let page = try await log.page(at: found.value, in: realm)
                 // What the index knows was there.
                 let present = Set(page.events.map(\.position))
@@ -145,8 +143,9 @@ struct AwaitedEvents: Sendable {
             try Task.checkCancellation()
             if !pages.about.isEmpty {
                 // The index follows at a small distance.
-                _ = try await pages.context.queries.reaches(
-                    .eventIndex, following.last, epoch: cursor.epoch, of: pages.realm)
+                _ = try await pages.context.queries.ask(
+                    FollowedPosition.reached, (.eventIndex, following.last, cursor.epoch),
+                    in: pages.realm)
             }
             let now = try await pages.context.commands.events.page(
                 from: 1, limit: 1, in: pages.realm

@@ -194,16 +194,17 @@ extension EventRoutes {
                     .sorted().map { .text($0) })))
 }
 
-extension AdminQueries {
+extension QuestionPort {
     /// The audit trail with a filter or without one.
     fileprivate func page(
         of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
     ) async throws(LogFailure) -> ScannedPage<AuditEntry, Int64> {
         guard selection.filter == nil else {
-            return try await filteredAuditTrail(
-                of: realm, selection, after: position, limit: limit)
+            return try await ask(
+                AuditEntry.filteredTrail, (selection, after: position, limit: limit), in: realm)
         }
-        let found = try await auditTrail(of: realm, selection, after: position, limit: limit)
+        let found = try await ask(
+            AuditEntry.trail, (selection, after: position, limit: limit), in: realm)
         guard let hole = found.firstIndex(where: \.isMissing) else { return ScannedPage(found) }
         // A reader has all that is before it, and is told then.
         guard let last = found[..<hole].last else { throw .damaged }
@@ -235,10 +236,8 @@ extension Call<AdminContext> {
             throw Problem(.invalidParameter, field: "min_position")
         }
         guard wanted.realm == realm else { throw Problem(.positionLost, field: "min_position") }
-        let reached = try await reading { () throws(LogFailure) in
-            try await context.queries.reaches(
-                list, wanted.position, epoch: wanted.epoch, of: realm)
-        }
+        let reached = try await context.ask(
+            FollowedPosition.reached, (list, wanted.position, wanted.epoch), in: realm)
         switch reached {
         case .yes(let now): return ListStanding(now)
         case .notYet(let now):
@@ -249,9 +248,7 @@ extension Call<AdminContext> {
 
     private func standing(of list: FollowingList) async throws(Problem) -> ListStanding {
         let realm = try realm
-        let now = try await reading { () throws(LogFailure) in
-            try await context.queries.followed(list, of: realm)
-        }
+        let now = try await context.ask(FollowedPosition.now, list, in: realm)
         return now.map { ListStanding($0) } ?? ListStanding(position: 0, head: 0)
     }
 }

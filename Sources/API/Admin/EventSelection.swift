@@ -52,9 +52,7 @@ extension Call<AdminContext> {
     private func selectedClient() async throws(Problem) -> UUID? {
         guard let name = text("client") else { return nil }
         let realm = try realm
-        let known = try await reading { () throws(LogFailure) in
-            try await context.queries.client(name, in: realm)
-        }
+        let known = try await context.ask(ClientView.byClientID, name, in: realm)
         guard let id = known?.id ?? UUID(name) else {
             try await knownLog()
             throw Problem(

@@ -7,7 +7,7 @@ extension AdminContext {
     func feedHolder(of caller: Admin) -> FeedHolder {
         guard case .key(let key) = caller else { return .operator }
         return FeedHolder(owner: key.id, grant: key.id) { [queries] in
-            let now = try await queries.adminKey(key.id)
+            let now = try await queries.ask(AdminKeyView.byID, key.id, in: .system)
             return now?.revokedAt == nil && now?.digest == key.digest && now?.scope == key.scope
         }
     }
@@ -21,9 +21,7 @@ extension Call<AdminContext> {
         if let base = settings[SettingCatalogue.linksBaseURL] {
             return base.hasSuffix("/") ? String(base.dropLast()) : base
         }
-        let hosts = try await reading { () throws(LogFailure) in
-            try await context.queries.hosts(of: known.realm, after: nil, limit: 1)
-        }
+        let hosts = try await context.ask(HostView.page, (after: nil, limit: 1), in: known.realm)
         return hosts.first.map { "https://\($0.host)" } ?? "urn:urd:realm:\(known.realm)"
     }
 }

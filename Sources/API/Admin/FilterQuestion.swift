@@ -147,9 +147,7 @@ extension Call<AdminContext> {
         var ids: [FilterValue] = []
         for value in comparison.values {
             let name = value.asText ?? value.asID?.description ?? ""
-            let known = try await reading { () throws(LogFailure) in
-                try await context.queries.client(name, in: realm)
-            }
+            let known = try await context.ask(ClientView.byClientID, name, in: realm)
             guard let id = known?.id ?? value.asID else {
                 try await knownLog()
                 throw comparison.problem("a client of the realm", field)

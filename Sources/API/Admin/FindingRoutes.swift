@@ -42,10 +42,8 @@ enum FindingRoutes {
             rule: try call.text("rule").map { text throws(Problem) in
                 try FindingSchema.rule(text)
             }, account: account, source: call.text("source"))
-        return try await reading { () throws(LogFailure) in
-            try await call.context.queries.findings(
-                in: page.realm, selection, after: page.after, limit: page.limit)
-        }
+        return try await call.context.ask(
+            FindingView.page, (selection, after: page.after, limit: page.limit), in: page.realm)
     }
 
     private static let get = Route<AdminContext>(
@@ -86,9 +84,12 @@ enum FindingRoutes {
         let view = try await call.knownFinding()
         let others = try await reading { () throws(LogFailure) in
             guard let account = view.account else { return [FindingView]() }
-            return try await call.context.queries.findings(
-                in: realm, FindingSelection(isOpen: true, account: account), after: nil,
-                limit: CloseFinding.mostOthers
+            return try await call.context.queries.ask(
+                FindingView.page,
+                (
+                    FindingSelection(isOpen: true, account: account), after: nil,
+                    limit: CloseFinding.mostOthers
+                ), in: realm
             ).items
         }
         let write = call.write(in: realm)
@@ -112,9 +113,7 @@ enum FindingRoutes {
 extension Call<AdminContext> {
     fileprivate func knownFinding() async throws(Problem) -> FindingView {
         let id = try requiredID("finding_id")
-        return try await found(or: .noSuchFinding) { realm throws(LogFailure) in
-            try await context.queries.finding(id, in: realm)
-        }
+        return try await found(FindingView.byID, id, or: .noSuchFinding)
     }
 }
 

@@ -31,7 +31,9 @@ enum HostRoutes {
         answer: .created("The host.", shape),
         refusals: [.noSuchRealm, .hostTaken]
     ) { call throws(Problem) in
-        let realm = try await call.knownRealm().realm
+        let realm = try call.realm
+        let known = try await call.stateIfAny(Realm.self, of: Realm.stream, in: realm)
+        if known == nil { throw Problem(.noSuchRealm) }
         let host = call.body["host"]?.string ?? ""
         let id = Hosts.id(of: host)
         let done = try await call.run(
@@ -45,10 +47,8 @@ enum HostRoutes {
     private static let list = Route.list(
         "/api/admin/realms/{realm}/hosts", id: "listHosts",
         commandLine: .urd("host list", examples: "urd host list --realm acme"), tag: "Hosts",
-        summary: "List the host names of a realm.", of: shape, by: .name(\.host)
-    ) { queries, page throws(LogFailure) in
-        try await queries.hosts(of: page.realm, after: page.after, limit: page.limit)
-    }
+        summary: "List the host names of a realm.", of: shape, by: .name(\.host),
+        page: HostView.page)
 
     private static let release = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/hosts/{host}", id: "releaseHost",

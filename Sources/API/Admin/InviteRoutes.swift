@@ -90,10 +90,8 @@ enum InviteRoutes {
     private static let list = Route.list(
         "/api/admin/realms/{realm}/invites", id: "listInvites",
         commandLine: .urd("invite list", examples: "urd invite list"), tag: "Invites",
-        summary: "List the invites of a realm, used ones included.", of: shape, by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.invites(in: page.realm, app: nil, after: page.after, limit: page.limit)
-    }
+        summary: "List the invites of a realm, used ones included.", of: shape, by: .id(\.id),
+        page: InviteView.page)
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/invites/{invite_id}", id: "revokeInvite",

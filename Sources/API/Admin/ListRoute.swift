@@ -19,17 +19,13 @@ extension Route<AdminContext> {
         _ path: PathTemplate, id: String, commandLine: CommandWords, tag: String, summary: String,
         detail: String = "", right: Right = .realm, permission: AdminPermission? = nil,
         of shape: Shape<Item>, by order: ListOrder<Item, Key>,
-        page:
-            @escaping @Sendable (any AdminQueries, ListRequest<Key>) async throws(LogFailure)
-            -> ListPage<Item>
+        page: Question<(after: Key?, limit: Int), ListPage<Item>>
     ) -> Route {
         list(
             path, id: id, commandLine: commandLine, tag: tag, summary: summary, detail: detail,
             right: right, permission: permission, parameters: [], of: shape, by: order
         ) { call, request throws(Problem) in
-            try await reading { () throws(LogFailure) in
-                try await page(call.context.queries, request)
-            }
+            try await call.context.ask(page, (request.after, request.limit), in: request.realm)
         }
     }
 
@@ -112,5 +108,14 @@ extension Call<AdminContext> {
             throw Problem(kind)
         }
         return found
+    }
+
+    /// The same of what the read models know.
+    func found<Input, Found>(
+        _ question: Question<Input, Found?>, _ input: Input, or kind: ProblemKind
+    ) async throws(Problem) -> Found {
+        try await found(or: kind) { realm throws(LogFailure) in
+            try await context.queries.ask(question, input, in: realm)
+        }
     }
 }

@@ -66,9 +66,7 @@ extension Call<AdminContext> {
     func knownLoginClient() async throws(Problem) {
         let realm = try realm
         guard let name = text("client") else { return }
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.client(name, in: realm)
-        }
+        let found = try await context.ask(ClientView.byClientID, name, in: realm)
         guard found == nil else { return }
         throw Problem(.invalidParameter, "The realm has no client '\(name)'.", field: "client")
     }

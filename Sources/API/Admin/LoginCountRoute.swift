@@ -57,10 +57,8 @@ enum LoginCountRoute {
         let standing = try await call.wait(for: .loginHistory)
         let asked = try await call.loginSelection()
         let place = try await call.logPlace(in: standing)
-        let found = try await reading { () throws(LogFailure) in
-            try await call.context.queries.loginCounts(
-                of: realm, asked, by: group, after: place.login)
-        }
+        let found = try await call.context.ask(
+            LoginCount.counts, (asked, group, after: place.login), in: realm)
         if found.items.isEmpty {
             try await call.knownLog()
             try await call.knownLoginClient()

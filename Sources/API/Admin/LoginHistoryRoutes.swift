@@ -43,9 +43,7 @@ enum LoginHistoryRoutes {
         let name = try call.required("client_id")
         return try await call.logins(LoginSelection(clientID: name)) { () throws(Problem) in
             let realm = try call.realm
-            let found = try await reading { () throws(LogFailure) in
-                try await call.context.queries.client(name, in: realm)
-            }
+            let found = try await call.context.ask(ClientView.byClientID, name, in: realm)
             if found == nil { throw Problem(.noSuchClient) }
         }
     }
@@ -159,16 +157,16 @@ extension LogPlace {
     }
 }
 
-extension AdminQueries {
+extension QuestionPort {
     /// The login history with a filter or without one.
     fileprivate func page(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> ScannedPage<LoginView, LoginPlace> {
         guard selection.filter == nil else {
-            return try await filteredLoginHistory(
-                of: realm, selection, after: place, limit: limit)
+            return try await ask(
+                LoginView.filteredHistory, (selection, after: place, limit: limit), in: realm)
         }
         return ScannedPage(
-            try await loginHistory(of: realm, selection, after: place, limit: limit))
+            try await ask(LoginView.history, (selection, after: place, limit: limit), in: realm))
     }
 }

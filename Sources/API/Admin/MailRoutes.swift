@@ -33,10 +33,9 @@ enum MailRoutes {
     ) { call, page throws(Problem) in
         let standing = try await call.wait(for: .mails)
         let failedOnly = call.parameters["failed"]?.bool ?? false
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.mails(
-                of: page.realm, failedOnly: failedOnly, after: page.after, limit: page.limit)
-        }
+        let items = try await call.context.ask(
+            DeliveryView.mails, (failedOnly: failedOnly, after: page.after, limit: page.limit),
+            in: page.realm)
         return ListPage(items, at: standing)
     }
 

@@ -30,10 +30,9 @@ enum NotificationAdminRoutes {
     ) { call, page throws(Problem) in
         let standing = try await call.wait(for: .notifications)
         let failedOnly = call.parameters["failed"]?.bool ?? false
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.notifications(
-                of: page.realm, failedOnly: failedOnly, after: page.after, limit: page.limit)
-        }
+        let items = try await call.context.ask(
+            DeliveryView.notifications,
+            (failedOnly: failedOnly, after: page.after, limit: page.limit), in: page.realm)
         return ListPage(items, at: standing)
     }
 

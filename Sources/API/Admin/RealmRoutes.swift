@@ -44,10 +44,8 @@ enum RealmRoutes {
     private static let list = Route.list(
         "/api/admin/realms", id: "listRealms",
         commandLine: .urd("realm list", examples: "urd realm list"), tag: "Realms",
-        summary: "List the realms.", right: .everything, of: shape, by: .name(\.realm.name)
-    ) { queries, page throws(LogFailure) in
-        try await queries.realms(after: page.after, limit: page.limit)
-    }
+        summary: "List the realms.", right: .everything, of: shape, by: .name(\.realm.name),
+        page: RealmView.page)
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}", id: "getRealm",
@@ -154,9 +152,7 @@ extension Call<AdminContext> {
     @discardableResult
     func knownRealm() async throws(Problem) -> RealmView {
         let id = try realm
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.realm(id)
-        }
+        let found = try await context.ask(RealmView.byName, (), in: id)
         guard let found else { throw Problem(.noSuchRealm) }
         return found
     }

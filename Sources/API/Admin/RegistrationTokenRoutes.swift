@@ -74,10 +74,7 @@ enum RegistrationTokenRoutes {
         "/api/admin/realms/{realm}/registration-tokens", id: "listRegistrationTokens",
         commandLine: .urd("registration-token list", examples: "urd registration-token list"),
         tag: "Registration tokens", summary: "List the registration tokens that are not revoked.",
-        of: shape, by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.registrationTokens(in: page.realm, after: page.after, limit: page.limit)
-    }
+        of: shape, by: .id(\.id), page: RegistrationTokenView.page)
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/registration-tokens/{token_id}",

@@ -71,10 +71,7 @@ enum WebAppRoutes {
         "/api/admin/realms/{realm}/web-apps", id: "listWebApps",
         commandLine: .urd("web-app list", examples: "urd web-app list --realm flagship"),
         tag: "Flagship", summary: "List the web apps and konnectors of a realm.", of: shape,
-        by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.webApps(in: page.realm, after: page.after, limit: page.limit)
-    }
+        by: .id(\.id), page: WebAppView.page)
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "getWebApp",
@@ -84,9 +81,7 @@ enum WebAppRoutes {
         answer: .ok("It.", shape), refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
         let id = try call.requiredID("web_app_id")
-        let app = try await call.found(or: .noSuchApp) { realm throws(LogFailure) in
-            try await call.context.queries.webApp(id, in: realm)
-        }
+        let app = try await call.found(WebAppView.byID, id, or: .noSuchApp)
         return .json(.ok, shape.json(app))
     }
 
@@ -165,8 +160,10 @@ extension Call<AdminContext> {
         }
         let (hosts, settings) = try await reading { () throws(LogFailure) in
             (
-                try await context.queries.hosts(of: realm, after: nil, limit: 1_000),
-                Settings(overrides: try await context.queries.realm(realm)?.settings ?? [:])
+                try await context.queries.ask(HostView.page, (after: nil, limit: 1_000), in: realm),
+                Settings(
+                    overrides: try await context.queries.ask(RealmView.byName, in: realm)?.settings
+                        ?? [:])
             )
         }
         let own = [

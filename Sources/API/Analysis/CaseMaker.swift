@@ -10,7 +10,7 @@ struct CaseMaker: Sendable {
     private static let page = 250
     private static let tiles = 16
 
-    let index: any EventIndexQueries
+    let index: any QuestionPort
     let cases: any CaseFiles
     let job: CaseFileJob
 
@@ -57,8 +57,8 @@ struct CaseMaker: Sendable {
         after position: Int64
     ) async throws(LogFailure) -> (positions: [Int64], isLast: Bool) {
         guard let references = job.question.references else { return ([], true) }
-        let found = try await index.positions(
-            about: references, after: position, limit: Self.page, in: job.realm
+        let found = try await index.ask(
+            EventReferences.positions, (references, position, Self.page), in: job.realm
         ).value
         let wanted = found.filter { $0 <= job.question.until }
         return (wanted, wanted.count < Self.page)
@@ -71,7 +71,9 @@ struct CaseMaker: Sendable {
         let events = try await cases.evidence(
             at: positions, under: job.progress.checkpoint, opens: job.question.opens,
             in: job.realm)
-        let references = try await index.references(of: positions, in: job.realm).value
+        let references = try await index.ask(
+            EventReferences.ofPositions, positions, in: job.realm
+        ).value
         var piece: [UInt8] = []
         for event in events {
             piece += lines.record(event)

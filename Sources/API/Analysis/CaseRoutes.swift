@@ -160,9 +160,7 @@ extension Call<AdminContext> {
         else { throw Problem(.internalError) }
         if about == .client {
             let name = id
-            let known = try await reading { () throws(LogFailure) in
-                try await context.queries.client(name, in: realm)
-            }
+            let known = try await context.ask(ClientView.byClientID, name, in: realm)
             if let known { id = known.id.description }
         }
         let question = CaseQuestion(
@@ -172,9 +170,7 @@ extension Call<AdminContext> {
             throw Problem(.invalidField, "about.id must be an id.", field: "about.id")
         }
         try await wait(for: .eventIndex, upTo: moment)
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.positions(about: references, after: 0, limit: 1, in: realm)
-        }
+        let found = try await context.ask(EventReferences.positions, (references, 0, 1), in: realm)
         guard let first = found.value.first, first <= moment.position else {
             throw Problem(.noSuchEvent, "Nothing in the log is about it.")
         }

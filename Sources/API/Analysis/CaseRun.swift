@@ -8,13 +8,13 @@ public import Values
 /// record before.
 public struct CaseRun: Sendable {
     private let commands: any CommandPort
-    private let queries: any AdminQueries
+    private let queries: any QuestionPort
     private let cases: any CaseFiles
     private let now: @Sendable () -> Timestamp
     private let maker: UUID
 
     public init(
-        commands: any CommandPort, queries: any AdminQueries, cases: any CaseFiles,
+        commands: any CommandPort, queries: any QuestionPort, cases: any CaseFiles,
         now: @escaping @Sendable () -> Timestamp, maker: UUID
     ) {
         self.commands = commands
@@ -60,8 +60,9 @@ public struct CaseRun: Sendable {
 
     private func waitForIndex(_ job: CaseFileJob) async throws {
         while true {
-            let reached = try await queries.reaches(
-                .eventIndex, job.question.until, epoch: job.epoch, of: job.realm)
+            let reached = try await queries.ask(
+                FollowedPosition.reached, (.eventIndex, job.question.until, job.epoch),
+                in: job.realm)
             switch reached {
             case .yes: return
             case .notYet: try await keep(job.progress, of: job)

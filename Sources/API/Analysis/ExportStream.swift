@@ -129,12 +129,12 @@ struct ExportStream: Sendable {
     /// replaced.
     private func facts(of wanted: [Recorded]) async throws -> [Int64: OCSFFacts] {
         guard form.format == .ocsf else { return [:] }
-        let references = try await context.queries.references(
-            of: wanted.map(\.position), in: realm
+        let references = try await context.queries.ask(
+            EventReferences.ofPositions, wanted.map(\.position), in: realm
         ).value
         var facts: [Int64: OCSFFacts] = [:]
         for event in wanted {
-            if event.name == "account.roles_changed" {
+            if event.name == AccountEvent.Form.rolesChanged.name {
                 let stream = try await context.commands.events.stream(
                     event.stream, after: 0, in: realm)
                 facts[event.position] = OCSFFacts(of: event, in: stream)

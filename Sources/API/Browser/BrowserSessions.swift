@@ -36,9 +36,7 @@ struct BrowserSessions {
 
     func find(_ cookie: String, at webApp: UUID?) async throws(Problem) -> SignedInBrowser? {
         guard let secret = BrowserSecret(cookie) else { return nil }
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.browserSession(secret.session, in: context.place.realm)
-        }
+        let found = try await context.ask(BrowserSessionView.byID, secret.session)
         guard let found, !found.isOver, context.clock.now() < found.terms.expiresAt,
             let shown = context.mint.digest(of: secret),
             constantTimeEqual(shown.bytes, found.terms.digest.bytes),

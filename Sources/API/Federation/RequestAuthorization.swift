@@ -157,9 +157,7 @@ struct RequestAuthorization {
         }
         guard keyID.utf8.count == TokenMint.keyIDLength else { return nil }
         let (mint, began) = (context.mint, ContinuousClock.now)
-        let line = try await reading { () throws(LogFailure) in
-            try await context.queries.line(of: mint.session(ofKey: keyID), in: context.place.realm)
-        }
+        let line = try await context.ask(SessionLine.bySession, mint.session(ofKey: keyID))
         guard let line, isSigned(by: line.session, { token.isSigned(by: $0) }),
             try await UntimedTokens(call).isNew(token, signing: line.session)
         else { return nil }

@@ -52,13 +52,9 @@ extension Call<RealmContext> {
         var found: WebAppView?
         if name.utf8.count > parent.utf8.count, name.hasSuffix(parent) {
             let slug = String(name.unicodeScalars.dropLast(parent.unicodeScalars.count))
-            found = try await reading { () throws(LogFailure) in
-                try await context.queries.webApp(slug: slug, kind: .app, in: context.place.realm)
-            }
+            found = try await context.ask(WebAppView.bySlug, (slug, .app))
         } else {
-            found = try await reading { () throws(LogFailure) in
-                try await context.queries.webApp(originHost: name, in: context.place.realm)
-            }
+            found = try await context.ask(WebAppView.byOrigin, name)
         }
         guard let found, webAppAddress(of: found).utf8.elementsEqual(origin.utf8) else {
             return nil

@@ -3,6 +3,7 @@ internal import HTML
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Pages on which an owner manages the apps that they authorized.
@@ -107,15 +108,10 @@ extension Call<RealmContext> {
         let name = parts.port.map { "\(host):\($0)" } ?? host
         let domain = site.domain
         if name == domain, text.utf8.starts(with: "\(context.place.issuer)/".utf8) { return text }
-        var app = try await reading { () throws(LogFailure) in
-            try await context.queries.webApp(originHost: name, in: context.place.realm)
-        }
+        var app = try await context.ask(WebAppView.byOrigin, name)
         if app == nil, name.utf8.count > domain.utf8.count + 1, name.hasSuffix(".\(domain)") {
             let label = String(name.dropLast(domain.count + 1))
-            app = try await reading { () throws(LogFailure) in
-                try await context.queries.webApp(
-                    slug: label, kind: .app, in: context.place.realm)
-            }
+            app = try await context.ask(WebAppView.bySlug, (label, .app))
         }
         guard let app else { return usual }
         let address = webAppAddress(of: app)

@@ -99,9 +99,7 @@ extension Call<RealmContext> {
         guard let slug = client.metadata?.softwareID.flatMap(NotificationScope.slug) else {
             return nil
         }
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.webApp(slug: slug, kind: .app, in: context.place.realm)
-        }
+        let found = try await context.ask(WebAppView.bySlug, (slug, .app))
         return found.map { $0.card.permissions.joined(separator: " ") }
     }
 

@@ -118,9 +118,7 @@ extension Call<RealmContext> {
     }
 
     fileprivate func adoptedInstallations() async throws(Problem) -> [(UUID, Client)] {
-        let ids = try await reading { () throws(LogFailure) in
-            try await context.queries.installations(in: context.place.realm)
-        }
+        let ids = try await context.ask(ClientView.installations, ()).map(\.id)
         var found: [(UUID, Client)] = []
         for id in ids {
             let client = try await RealmLookups(context).folded(Client.self, id)

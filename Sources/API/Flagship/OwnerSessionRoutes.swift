@@ -36,10 +36,7 @@ enum OwnerSessionRoutes {
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         guard let browser = try await BrowserSessions(call).current(),
-            let view = try await reading({ () throws(LogFailure) in
-                try await call.context.queries.browserSession(
-                    browser.id, in: call.context.place.realm)
-            })
+            let view = try await call.context.ask(BrowserSessionView.byID, browser.id)
         else { throw Problem.said(.invalidClient, "Not authorized") }
         return .jsonAPI(.ok, ["data": document(view)])
     }

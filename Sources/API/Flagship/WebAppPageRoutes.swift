@@ -91,9 +91,7 @@ extension Call<RealmContext> {
             decoding: page.utf8.dropFirst(scheme.utf8.count + 3).prefix {
                 $0 != UInt8(ascii: ".")
             }, as: UTF8.self)
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.webApp(slug: slug, kind: .app, in: context.place.realm)
-        }
+        let found = try await context.ask(WebAppView.bySlug, (slug, .app))
         let address = "\(scheme)://\(slug).\(domain)"
         guard let app = found, app.card.origin == nil,
             ["/", "?"].contains(where: { page.utf8.starts(with: (address + $0).utf8) })

@@ -8,9 +8,7 @@ internal import Values
 /// What routes of the flagship profile know of web apps.
 extension Call<RealmContext> {
     func webApp(_ slug: String, _ kind: WebAppKind) async throws(Problem) -> WebAppView {
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.webApp(slug: slug, kind: kind, in: context.place.realm)
-        }
+        let found = try await context.ask(WebAppView.bySlug, (slug, kind))
         guard let found else { throw Problem.said(.noSuchApp, "Application is not installed") }
         return found
     }

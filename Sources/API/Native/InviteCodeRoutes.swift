@@ -93,10 +93,7 @@ enum InviteCodeRoutes {
     ) { call throws(Problem) in
         let app = try call.appOfService("invite:read")
         let after = call.text("after").flatMap { UUID($0) }
-        let invites = try await reading { () throws(LogFailure) in
-            try await call.context.queries.invites(
-                in: call.context.place.realm, app: app, after: after, limit: call.limit)
-        }
+        let invites = try await call.context.ask(InviteView.ofApp, (app, after, call.limit))
         return .native(.ok, .array(invites.map(shape.json)))
     }
 

@@ -26,11 +26,9 @@ enum OwnAccountRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let (account, current) = try call.caller.signedIn
-        let found = try await reading { () throws(LogFailure) in
-            try await call.context.queries.sessions(
-                of: account, in: call.context.place.realm, at: call.context.clock.now(),
-                after: call.text("after").flatMap { UUID($0) }, limit: 200)
-        }
+        let found = try await call.context.ask(
+            OpenSessionView.ofAccount,
+            (account, call.context.clock.now(), call.text("after").flatMap { UUID($0) }, 200))
         return .native(
             .ok, .array(found.map { session.json(($0, isCurrent: $0.id == current.id)) }))
     }

@@ -21,7 +21,7 @@ extension SignalReader {
     func addressee(
         of stream: KnownSignalStream, in realm: RealmID
     ) async throws(LogFailure) -> SignalAddressee {
-        let client = try await queries.knownClient(stream.terms.clientID, in: realm)
+        let client = try await queries.ask(KnownClient.byClientID, stream.terms.clientID, in: realm)
         return SignalAddressee(
             stream: stream, realm: realm, mint: try await mint(realm),
             sector: client?.metadata.sector, kinds: stream.kinds)

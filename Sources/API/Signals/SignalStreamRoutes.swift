@@ -63,10 +63,7 @@ enum SignalStreamRoutes {
             return .json(.ok, SignalStreamDocument(stream, at: call.context.place).json)
         }
         let context = call.context
-        let known = try await reading { () throws(LogFailure) in
-            try await context.queries.signalStreams(
-                of: receiver.client, in: context.place.realm)
-        }
+        let known = try await context.ask(SignalStreamView.ofClient, receiver.client)
         var streams: [JSON] = []
         for view in known {
             let stream = try await reading { () throws(LogFailure) in
@@ -153,10 +150,7 @@ extension Call<RealmContext> {
             subjects = chosen
         }
         for _ in 0...SignalTerms.mostPerClient {
-            let known = try await reading { () throws(LogFailure) in
-                try await context.queries.signalStreams(
-                    of: receiver.client, in: context.place.realm)
-            }
+            let known = try await context.ask(SignalStreamView.ofClient, receiver.client)
             let free = (0..<SignalTerms.mostPerClient).filter { slot in
                 !known.contains { $0.slot == slot }
             }

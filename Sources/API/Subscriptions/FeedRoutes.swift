@@ -120,9 +120,7 @@ extension Call<AdminContext> {
             subjects.accounts.insert(id)
         }
         for name in EventConditions.texts("client", self) {
-            let known = try await reading { () throws(LogFailure) in
-                try await context.queries.client(name, in: realm)
-            }
+            let known = try await context.ask(ClientView.byClientID, name, in: realm)
             // A deleted client has no name any more.
             guard let id = known?.id ?? UUID(name) else {
                 throw Problem(

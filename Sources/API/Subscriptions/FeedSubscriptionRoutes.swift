@@ -60,11 +60,8 @@ enum FeedSubscriptionRoutes {
         "/api/admin/realms/{realm}/subscriptions", id: "listSubscriptions",
         commandLine: .urd("subscription list", examples: "urd subscription list --realm demo"),
         tag: "Subscriptions", summary: "List the subscriptions of a realm's feed.",
-        permission: .subscriptionsManage, of: FeedSubscriptionSchema.shape, by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.subscriptions(
-            of: .feed, in: page.realm, after: page.after, limit: page.limit)
-    }
+        permission: .subscriptionsManage, of: FeedSubscriptionSchema.shape, by: .id(\.id),
+        page: SubscriptionView.page(of: .feed))
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/subscriptions/{subscription_id}", id: "getSubscription",

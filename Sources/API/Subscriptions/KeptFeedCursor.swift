@@ -80,9 +80,7 @@ extension Call<AdminContext> {
     /// A subscription whose reader comes for its events.
     func knownSubscription(_ id: UUID) async throws(Problem) -> SubscriptionView {
         let realm = try realm
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.subscription(id, in: realm)
-        }
+        let found = try await context.ask(SubscriptionView.byID, id, in: realm)
         guard let found, found.kind == .feed else { throw Problem(.noSuchSubscription) }
         return found
     }

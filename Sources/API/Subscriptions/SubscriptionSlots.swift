@@ -10,11 +10,9 @@ extension Call<AdminContext> {
     func create<C: SubscriptionCreation>(
         _ command: C, as write: Write, whenFull full: Problem
     ) async throws(Problem) -> WriteReceipt {
-        let known = try await reading { () throws(LogFailure) in
-            try await context.queries.subscriptions(
-                of: C.kind, in: write.realm, after: nil, limit: C.kind.limit
-            ).items
-        }
+        let known = try await context.ask(
+            SubscriptionView.page(of: C.kind), (nil, C.kind.limit), in: write.realm
+        ).items
         for slot in Self.freeSlots(of: C.kind, beside: known, for: command.id) {
             var command = command
             command.slot = slot

@@ -23,7 +23,7 @@ enum WebhookDeliveryRoutes {
                 "WebhookTest",
                 .object(
                     .optional("type", eventType, "Event type of the test; urd.test by default."))),
-            example: ["type": "account.erased"])
+            example: ["type": .string(AccountEvent.Form.erased.name)])
         body.mayBeMissing = true
         return body
     }()
@@ -49,7 +49,7 @@ enum WebhookDeliveryRoutes {
                 "State of the deliveries; waiting by default."),
             Parameter(
                 "type", in: .query, eventType,
-                "Event type of the deliveries.", example: "account.erased"),
+                "Event type of the deliveries.", example: .string(AccountEvent.Form.erased.name)),
             Lists.since,
         ], isOfSystem: true, of: delivery, by: .position(\.position), refusals: [.noSuchWebhook]
     ) { call, page throws(Problem) in

@@ -67,11 +67,8 @@ enum WebhookRoutes {
         "/api/admin/realms/{realm}/webhooks", id: "listWebhooks",
         commandLine: .urd("webhook list", examples: "urd webhook list --realm demo"),
         tag: "Webhooks", summary: "List the webhooks of a realm.",
-        permission: .subscriptionsManage, of: WebhookSchema.shape, by: .id(\.id)
-    ) { queries, page throws(LogFailure) in
-        try await queries.subscriptions(
-            of: .webhook, in: page.realm, after: page.after, limit: page.limit)
-    }
+        permission: .subscriptionsManage, of: WebhookSchema.shape, by: .id(\.id),
+        page: SubscriptionView.page(of: .webhook))
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}", id: "getWebhook",
@@ -251,7 +248,7 @@ extension Call<AdminContext> {
     func knownWebhook() async throws(Problem) -> SubscriptionView {
         let id = try requiredID("webhook_id")
         return try await found(or: .noSuchWebhook) { realm throws(LogFailure) in
-            let found = try await context.queries.subscription(id, in: realm)
+            let found = try await context.queries.ask(SubscriptionView.byID, id, in: realm)
             return found?.kind == .webhook ? found : nil
         }
     }

@@ -61,9 +61,7 @@ extension Call<RealmContext> {
     func isMeant(_ address: String, _ person: UUID?) async throws(Problem) -> Bool {
         guard let person else { return true }
         let mailbox = context.mint.mailbox(address)
-        let account = try await reading { () throws(LogFailure) in
-            try await context.queries.account(mailbox: mailbox, in: context.place.realm)
-        }
+        let account = try await context.ask(AccountView.byMailbox, mailbox)
         return account?.id == person
     }
 }

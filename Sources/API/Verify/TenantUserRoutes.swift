@@ -113,10 +113,7 @@ enum TenantUserRoutes {
         guard let page = Int(call.text("page") ?? "0"), (0...20_000).contains(page) else {
             throw Problem(.invalidRequest, "page must be a number from 0 to 20000.")
         }
-        let found = try await reading { () throws(LogFailure) in
-            try await call.context.queries.newestAccounts(
-                in: call.context.place.realm, behind: page * 50, limit: 50)
-        }
+        let found = try await call.context.ask(AccountView.newest, (page * 50, 50))
         var people: [JSON] = []
         for account in found {
             if let person = try await call.verifiedPerson(account.id, for: tenant) {
@@ -245,9 +242,7 @@ extension Call<RealmContext> {
     func findUser(_ typed: String) async throws(Problem) -> UUID? {
         guard let address = SignInAddress(typed: typed, context.place.settings) else { return nil }
         let mailbox = context.mint.mailbox(address.text)
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.account(mailbox: mailbox, in: context.place.realm)
-        }?.id
+        return try await context.ask(AccountView.byMailbox, mailbox)?.id
     }
 
     /// Whose access token of the tenant's app came along.

@@ -92,9 +92,7 @@ extension Call<RealmContext> {
         guard let token = context.mint.readRefreshToken(text) else {
             throw GrantRefusal.invalidRefreshToken.problem
         }
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.session(token.session, in: context.place.realm)
-        }
+        let found = try await context.ask(SessionLine.bySession, token.session)?.session
         guard let found else { throw GrantRefusal.invalidRefreshToken.problem }
         return found.terms.clientID
     }

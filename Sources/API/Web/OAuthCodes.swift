@@ -59,7 +59,7 @@ extension ProblemKind {
             .cursorOutOfRange,
             .ownerOnboarded, .noSuchProvider, .identityTaken,
             .noSuchProblem, .noSuchEventType, .notImplemented, .methodNotAllowed, .realmExists,
-            .reservedRealm,
+            .reservedRealm, .configurationInvalid, .configurationChanged,
             .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
             .noSuchSignalStream, .tooManySignalStreams, .askedTooOften, .noSuchCase, .caseNotReady,

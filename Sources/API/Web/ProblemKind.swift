@@ -15,6 +15,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case invalidFilter = "invalid-filter"
     case tooWide = "too-wide"
     case invalidPolicy = "invalid-policy"
+    case configurationInvalid = "configuration-invalid"
     case unexpectedBody = "unexpected-body"
     case bodyTooLarge = "body-too-large"
     case malformedHost = "malformed-host"
@@ -112,6 +113,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
 
     case realmExists = "realm-exists"
     case realmDisabled = "realm-disabled"
+    case configurationChanged = "configuration-changed"
     case reservedRealm = "reserved-realm"
     case hostTaken = "host-taken"
     case appExists = "app-exists"
@@ -161,7 +163,8 @@ extension ProblemKind {
         switch self {
         case .malformedJSON, .malformedForm, .missingField, .unknownField, .invalidField,
             .missingParameter, .unknownParameter, .repeatedParameter, .invalidParameter,
-            .invalidFilter, .invalidPolicy, .unexpectedBody, .malformedHost, .malformedForwarding,
+            .invalidFilter, .invalidPolicy, .configurationInvalid, .unexpectedBody, .malformedHost,
+            .malformedForwarding,
             .invalidRequest,
             .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
@@ -203,7 +206,7 @@ extension ProblemKind {
             .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
             .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange,
-            .caseNotReady, .whatIfNotReady, .buildNotReady:
+            .caseNotReady, .whatIfNotReady, .buildNotReady, .configurationChanged:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -229,6 +232,8 @@ extension ProblemKind {
         case .invalidParameter: "A parameter has a value that it cannot have."
         case .invalidFilter: "The filter cannot be read."
         case .invalidPolicy: "The policy cannot be read."
+        case .configurationInvalid: "The configuration has an error, and nothing was changed."
+        case .configurationChanged: "The realm has changed since the configuration was planned."
         case .tooWide: "Nothing was found in the time that there is."
         case .unexpectedBody: "This operation takes no body."
         case .bodyTooLarge: "The body is too large."

@@ -105,7 +105,7 @@ struct SealingRound {
             guard let known, let checkpoint = known.checkpoint else { return SealedTree() }
             throw Stop.halt(.lostCheckpoints(known: checkpoint.size, found: 0))
         }
-        guard let signed = keys.checkpoint(row) else {
+        guard let signed = keys.checkpoint(row, known: recheck ? nil : known?.checkpoint) else {
             throw Stop.halt(.badCheckpoint(size: row.size))
         }
         guard let known, let before = known.checkpoint else {

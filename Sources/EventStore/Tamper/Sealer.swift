@@ -19,17 +19,21 @@ public final class Sealer: Sendable {
         /// set back as a whole is not noticed by this node after a restart.
         public var directory: String?
         public var interval: Duration
+        /// How often heads are compared with seals while no log moves: what changed them then was no append.
+        public var longestRest: Duration
         /// How often the stored tree is read again, and a halted realm looked at again.
         public var recheck: Duration
         public var limit: Int64
 
         public init(
-            origin: String = "urd", directory: String?, interval: Duration = .milliseconds(500),
-            recheck: Duration = .seconds(60), limit: Int64 = 65_536
+            origin: String = "urd", directory: String?, interval: Duration = .milliseconds(900),
+            longestRest: Duration = .seconds(2), recheck: Duration = .seconds(60),
+            limit: Int64 = 65_536
         ) {
             self.origin = origin
             self.directory = directory
             self.interval = interval
+            self.longestRest = longestRest
             self.recheck = recheck
             self.limit = max(1, limit)
         }
@@ -49,17 +53,19 @@ public final class Sealer: Sendable {
     private let keyring: Keyring
     private let settings: Settings
     private let file: CheckpointFile?
+    private let hub: CommitHub
     private let metrics: SealerMetrics
     private let log: Log
     private let realms = Mutex<[RealmID: Realm]>([:])
 
     public init(
-        _ database: Database, keyring: Keyring, settings: Settings, metrics: Metrics = Metrics(),
-        log: Log = .silent
+        _ database: Database, keyring: Keyring, settings: Settings, hub: CommitHub = CommitHub(),
+        metrics: Metrics = Metrics(), log: Log = .silent
     ) {
         self.database = database
         self.keyring = keyring
         self.settings = settings
+        self.hub = hub
         self.metrics = SealerMetrics(metrics)
         self.log = log
         file = settings.directory.map { CheckpointFile(directory: $0) }
@@ -77,7 +83,9 @@ public final class Sealer: Sendable {
                 if isReachable { log.warning("sealer.waiting") }
                 isReachable = false
             }
-            if !isBehind { try? await Task.sleep(for: settings.interval) }
+            if !isBehind {
+                try? await hub.rest(settings.interval, longest: settings.longestRest)
+            }
         }
         _ = try? await sealOnce()
     }
@@ -189,7 +197,7 @@ public final class Sealer: Sendable {
         let limit = settings.limit
         return try await database.run { [self] connection throws(Postgres.Failure) in
             let copy: Copy
-            switch try read(realm, keys, connection) {
+            switch try read(realm, keys, recheck ? nil : tree?.checkpoint, connection) {
             case .success(let found): copy = found
             case .failure(let halt): return .halted(halt)
             }
@@ -216,7 +224,7 @@ public final class Sealer: Sendable {
     }
 
     private func read(
-        _ realm: RealmID, _ keys: RealmKeys, _ connection: Connection
+        _ realm: RealmID, _ keys: RealmKeys, _ known: SignedCheckpoint?, _ connection: Connection
     ) throws(Postgres.Failure) -> Result<Copy, Halt> {
         let note: [UInt8]
         do throws(CheckpointFile.Failure) {
@@ -225,7 +233,9 @@ public final class Sealer: Sendable {
         } catch {
             return .failure(.unreadableFile(error))
         }
-        if let signed = keys.checkpoint(note) { return .success(Copy(signed: signed)) }
+        if let signed = keys.checkpoint(note, known: known) {
+            return .success(Copy(signed: signed))
+        }
         let accepted = try AcceptedLosses(realm, keys: keys, on: connection)
         return accepted.coverUnsigned(note)
             ? .success(Copy(isGivenUp: true)) : .failure(.badFile)

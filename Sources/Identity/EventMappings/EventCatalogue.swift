@@ -18,7 +18,7 @@ public enum EventCatalogue {
         SubscriptionEvent.self, SignalStreamEvent.self, TokenClaimsEvent.self, TenantNameEvent.self,
         CaptchaEvent.self, TenantMethodEvent.self, ApprovalEvent.self, FederatedDeviceEvent.self,
         DeviceUseEvent.self, FederatedAssertionEvent.self, ServiceStandingEvent.self,
-        FindingEvent.self, FindingRulesEvent.self,
+        FindingEvent.self, FindingRulesEvent.self, ConfigurationEvent.self,
     ]
 
     public static let all: [EventShape] = kinds.flatMap { $0.catalogue }
@@ -44,8 +44,9 @@ public enum EventCatalogue {
     }
 
     private static let ofOneDevice: Set<String> = [
-        "realm.subject_erased", "client.adopted", "client.certified",
-        "client.certification_revoked",
+        RealmEvent.Form.subjectErased.name, ClientEvent.Form.adopted.name,
+        ClientEvent.Form.certified.name,
+        ClientEvent.Form.certificationRevoked.name,
     ]
 
     private static let configurationStreams = [

@@ -18,6 +18,7 @@ package enum MessageGatewayChange {
             } catch {
                 throw .invalid(error)
             }
+            guard facts.thing.state.byChannel[channel] != gateway else { return Decision() }
             return Decision(
                 MessageGatewayEvent.set(channel, gateway), in: MessageGateways.stream)
         }

@@ -21,6 +21,12 @@ package enum PushProviderChange {
             } catch {
                 throw .invalid(error)
             }
+            let isKnown =
+                switch provider {
+                case .firebase(let provider): facts.thing.state.firebase == provider
+                case .apple(let provider): facts.thing.state.apple == provider
+                }
+            guard !isKnown else { return Decision() }
             return Decision(PushProviderEvent.set(provider), in: PushProviders.stream)
         }
     }

@@ -1,4 +1,5 @@
 public import EventSourcing
+public import EventStore
 import JSON
 public import Postgres
 public import Values
@@ -12,9 +13,12 @@ public struct AsOfBuildStore: Sendable {
     let database: Database
     /// How many positions are applied in one transaction.
     private let pageSize: Int32
+    private let hub: CommitHub?
 
-    public init(_ database: Database, pageSize: Int32 = 50_000) {
+    /// - Parameter hub: where this process builds them: one that is asked for ends the rest of who does.
+    public init(_ database: Database, pageSize: Int32 = 50_000, hub: CommitHub? = nil) {
         self.database = database
+        self.hub = hub
         self.pageSize = pageSize
     }
 
@@ -26,7 +30,7 @@ public struct AsOfBuildStore: Sendable {
 
     /// False where the realm has as many as it may have.
     public func create(_ build: AsOfBuild) async throws(LogFailure) -> Bool {
-        try await asking { [pageSize] connection throws(Failure) in
+        let isTaken = try await asking { [pageSize] connection throws(Failure) in
             try connection.transaction { connection throws(Failure) in
                 // One after the other: each counts those before it.
                 try connection.execute(locking, Parameters(realm: build.realm.name))
@@ -41,6 +45,8 @@ public struct AsOfBuildStore: Sendable {
                 return try connection.execute(creating, parameters).changed == 1
             }
         }
+        if isTaken { hub?.stir() }
+        return isTaken
     }
 
     public func build(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AsOfBuild? {

@@ -1,4 +1,5 @@
 import EventSourcing
+import EventStore
 import Postgres
 
 extension ProjectionFollower {
@@ -26,7 +27,8 @@ extension ProjectionFollower {
                 let pause = min((before?.pause ?? .milliseconds(500)) * 2, Self.longestPause)
                 standing[one.track] = Standing(until: clock.now + pause, pause: pause)
             }
-            try await Task.sleep(for: Self.round)
+            // One halts with an event, and one that stands still is tried again.
+            try await hub.rest(Self.round, longest: standing.isEmpty ? Self.lostRound : Self.round)
         }
     }
 

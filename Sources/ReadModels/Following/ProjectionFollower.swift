@@ -68,7 +68,7 @@ public final class ProjectionFollower: Sendable {
                     }
                     begun.formUnion(new)
                 }
-                try await Task.sleep(for: Self.round)
+                try await hub.rest(Self.round, longest: .seconds(2))
             }
         }
     }

@@ -1,4 +1,5 @@
 public import EventSourcing
+public import EventStore
 internal import JSON
 public import Postgres
 public import Values
@@ -12,10 +13,13 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
     public static var keptHours: Int { 24 }
 
     let database: Database
+    private let hub: CommitHub?
     private let statements = JobStatements(Kind.self)
 
-    public init(_ database: Database) {
+    /// - Parameter hub: where this process makes them: one that is asked for ends the rest of who does.
+    public init(_ database: Database, hub: CommitHub? = nil) {
         self.database = database
+        self.hub = hub
     }
 
     func asking<Value: Sendable>(
@@ -32,7 +36,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
 
     /// False where the realm has as many in the making as it may have.
     public func create(_ job: Job) async throws(LogFailure) -> Bool {
-        try await asking { connection throws(Failure) in
+        let isTaken = try await asking { connection throws(Failure) in
             try connection.transaction { connection throws(Failure) in
                 // One after the other: each counts those before it.
                 try connection.execute(statements.locking, Parameters(realm: job.realm.name))
@@ -44,6 +48,8 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
                 return try connection.execute(statements.creating, parameters).changed == 1
             }
         }
+        if isTaken { hub?.stir() }
+        return isTaken
     }
 
     public func job(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Job? {

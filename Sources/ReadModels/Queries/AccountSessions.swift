@@ -1,4 +1,3 @@
-public import EventSourcing
 public import Identity
 internal import JSON
 internal import Postgres
@@ -34,14 +33,12 @@ public struct OpenSessionView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    /// Those of an account that are not over, newest first, from behind `after` on.
-    public func sessions(
-        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [OpenSessionView] {
-        try await rows(
-            page, Parameters(in: realm, of: account, at: now, after: after, limit: limit))
-    }
+/// What an account has that is not over at a time, newest first, from behind `after` on.
+public typealias PageOfAccount = (account: UUID, now: Timestamp, after: UUID?, limit: Int)
+
+extension OpenSessionView {
+    public static let ofAccount: Question<PageOfAccount, [OpenSessionView]> =
+        page.all(Parameters.init)
 }
 
 /// Of the account that is asked about: read once, and not for each session.
@@ -51,7 +48,7 @@ private let moves =
     "(select x.moves from urd.accounts x where x.realm = $1 and x.account = $2)"
 
 /// What ends a session without a word in its own stream ends it here as well.
-private let page = Question(
+private let page = RowQuery(
     "session_page_of_account",
     """
     select p.current and a.current and c.current, s.session, s.account, s.terms::text,

@@ -1,4 +1,3 @@
-public import EventSourcing
 public import Identity
 internal import Postgres
 public import Values
@@ -50,39 +49,22 @@ public struct AccountView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    public func account(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView? {
-        try await row(byID, Parameters(in: realm, id))
-    }
-
-    public func account(
-        mailbox: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> AccountView? {
-        try await row(byMailbox, Parameters(in: realm, mailbox))
-    }
-
-    public func accounts(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<AccountView> {
-        try await list(page, Parameters(in: realm, after: after, limit: limit))
-    }
+extension AccountView {
+    private static let columns = Columns(
+        of: "accounts", key: "account",
+        "m.mailbox, m.phone, m.confirmed, m.disabled, m.deletion_due, m.registered_at, m.changed_at",
+        Self.init(_:_:))
+    public static let byID: Question<UUID, AccountView?> = columns.find(
+        "account_by_id", where: "m.account = $2"
+    ).first(Parameters.init)
+    /// By the stream of its address.
+    public static let byMailbox: Question<UUID, AccountView?> = columns.find(
+        "account_by_mailbox", where: "(m.mailbox = $2 or m.phone = $2)"
+    ).first(Parameters.init)
+    /// Accounts behind skipped ones, the newest first.
+    public static let newest: Question<(behind: Int, limit: Int), [AccountView]> =
+        columns.newest("newest_accounts", by: "registered_at").all {
+            Parameters(in: $0, behind: $1.behind, limit: $1.limit)
+        }
+    public static let page = columns.page("account_page").page()
 }
-
-extension ReadModelQueries {
-    /// A page of accounts behind skipped ones, the newest first.
-    public func newestAccounts(
-        in realm: RealmID, behind skipped: Int, limit: Int
-    ) async throws(LogFailure) -> [AccountView] {
-        try await rows(newest, Parameters(in: realm, behind: skipped, limit: limit))
-    }
-}
-
-private let columns = Columns(
-    of: "accounts", key: "account",
-    "m.mailbox, m.phone, m.confirmed, m.disabled, m.deletion_due, m.registered_at, m.changed_at",
-    AccountView.init(_:_:))
-private let byID = columns.find("account_by_id", where: "m.account = $2")
-private let byMailbox = columns.find(
-    "account_by_mailbox", where: "(m.mailbox = $2 or m.phone = $2)")
-private let newest = columns.newest("newest_accounts", by: "registered_at")
-private let page = columns.page("account_page")

@@ -1,4 +1,3 @@
-public import EventSourcing
 public import Identity
 internal import Postgres
 public import Values
@@ -35,16 +34,10 @@ public struct AppMethodView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    /// Those of one tenant's apps beside each other.
-    public func appMethods(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [AppMethodView] {
-        try await rows(ofAccount, Parameters(in: realm, account))
-    }
+extension AppMethodView {
+    /// The device keys and PINs of a person; those of one tenant's apps beside each other.
+    public static let ofAccount: Question<UUID, [AppMethodView]> = Columns(
+        of: "app_methods", key: "owner", "m.method, m.account, m.client, m.kind, m.enrolled_at",
+        Self.init(_:_:)
+    ).all("app_methods_of_account", where: "m.account = $2").all(Parameters.init)
 }
-
-private let ofAccount = Columns(
-    of: "app_methods", key: "owner", "m.method, m.account, m.client, m.kind, m.enrolled_at",
-    AppMethodView.init(_:_:)
-).all("app_methods_of_account", where: "m.account = $2")

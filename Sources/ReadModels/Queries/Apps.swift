@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 public import Identity
 public import JSON
 internal import Postgres
@@ -31,36 +31,25 @@ public struct AppView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    public func app(_ app: UUID, in realm: RealmID) async throws(LogFailure) -> AppView? {
-        try await row(byID, Parameters(in: realm, app))
-    }
-
+extension AppView {
+    private static let columns = Columns(
+        of: "apps", key: "app", "m.slug, m.name, m.settings::text, m.created_at", Self.init(_:_:))
+    public static let byID: Question<UUID, AppView?> = columns.find(
+        "app_by_id", where: "m.app = $2"
+    ).first(Parameters.init)
     /// By its sub-domain.
-    public func app(slug: String, in realm: RealmID) async throws(LogFailure) -> AppView? {
-        try await row(bySlug, Parameters(in: realm, slug))
-    }
-
-    public func apps(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<AppView> {
-        try await list(page, Parameters(in: realm, after: after, limit: limit))
-    }
+    public static let bySlug: Question<String, AppView?> = columns.find(
+        "app_by_slug", where: "m.slug = $2"
+    ).first(Parameters.init)
+    public static let page = columns.page("app_page").page()
 
     /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
     /// is no realm.
-    public func settings(
-        ofApp app: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> Settings? {
-        guard let tenant = try await self.realm(realm) else { return nil }
+    public static let settings = Question<UUID, Settings?>("app_settings") {
+        models, realm, app throws(LogFailure) in
+        guard let tenant = try await models.ask(RealmView.byName, in: realm) else { return nil }
         let settings = Settings(overrides: tenant.settings)
-        guard let face = try await self.app(app, in: realm) else { return settings }
+        guard let face = try await models.ask(byID, app, in: realm) else { return settings }
         return settings.overlaid(by: Settings(overrides: face.settings))
     }
 }
-
-private let columns = Columns(
-    of: "apps", key: "app", "m.slug, m.name, m.settings::text, m.created_at", AppView.init)
-private let byID = columns.find("app_by_id", where: "m.app = $2")
-private let bySlug = columns.find("app_by_slug", where: "m.slug = $2")
-private let page = columns.page("app_page")

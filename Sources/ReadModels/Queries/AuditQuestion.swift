@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import Identity
 internal import Postgres
 internal import Values
 
@@ -116,10 +117,15 @@ extension AuditQuestion {
     /// What happens with every sign-in. All else has an index (Projections/audit_trail.sql), which is taken
     /// where a question excludes the same types in the same words.
     private static let everyday = [
-        "account.registered", "browser.opened", "link.issued", "link.redeemed", "mail.sent",
-        "mailbox.assigned", "otp.issued", "otp.redeemed", "passkey.used", "passphrase.used",
-        "pushed_request.used", "session.opened", "session.refreshed", "session_code.issued",
-        "session_code.used", "totp.used",
+        AccountEvent.Form.registered.name, BrowserSessionEvent.Form.opened.name,
+        MailboxEvent.Form.linkIssued.name, MailboxEvent.Form.linkRedeemed.name,
+        MailEvent.Form.sent.name,
+        MailboxEvent.Form.assigned.name, MailboxEvent.Form.codeIssued.name,
+        MailboxEvent.Form.codeRedeemed.name, PasskeyEvent.Form.used.name,
+        PassphraseEvent.Form.used.name,
+        PushedRequestEvent.Form.used.name, SessionEvent.Form.opened.name,
+        SessionEvent.Form.refreshed.name, SessionCodeEvent.Form.issued.name,
+        SessionCodeEvent.Form.used.name, TwoFactorEvent.Form.used.name,
     ]
 
     private static func isRare(_ type: String) -> Bool {

@@ -67,22 +67,20 @@ public struct AuditSelection: Sendable, Equatable {
 }
 
 /// It follows the log at a small distance.
-extension ReadModelQueries {
+extension AuditEntry {
     /// From behind a position on, in the order of the selection. Of a stream that lacks an event nothing is listed.
-    public func auditTrail(
-        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
-    ) async throws(LogFailure) -> [AuditEntry] {
-        try await reading { () throws(ReadFailure) in
-            try await database.read { connection throws(Postgres.Failure) in
+    public static let trail = Question<AuditPage, [AuditEntry]>("audit_trail") {
+        models, realm, asked throws(LogFailure) in
+        try await models.reading { () throws(ReadFailure) in
+            try await models.database.read { connection throws(Postgres.Failure) in
                 let positions = try AuditQuestion.positions(
-                    realm, selection, after: position, over: connection)
-                if let stream = selection.stream {
-                    var parameters = Parameters(realm: realm.name)
-                    parameters.add(stream)
-                    let rows = try connection.execute(checkingStream, parameters)
+                    realm, asked.selection, after: asked.after, over: connection)
+                if let stream = asked.selection.stream {
+                    let rows = try connection.execute(checkingStream, Parameters(in: realm, stream))
                     guard rows.bool(0, 0) else { return .failure(.damaged) }
                 }
-                let question = AuditQuestion(realm, selection, positions, limit: limit)
+                let question = AuditQuestion(
+                    realm, asked.selection, positions, limit: asked.limit)
                 let rows = try connection.execute(question.statement, question.parameters)
                 return .success((0..<rows.count).map { AuditEntry(rows, $0) })
             }
@@ -91,29 +89,33 @@ extension ReadModelQueries {
 
     /// What happened to an installation, by which evidence, and what it did; oldest first, from behind a
     /// position on.
-    public func history(
-        of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
-        after position: Int64, limit: Int
-    ) async throws(LogFailure) -> [AuditEntry] {
-        let clientID = Installation.clientID(of: installation)
+    public static let ofInstallation = Question<
+        (installation: UUID, attestation: UUID?, after: Int64, limit: Int), [AuditEntry]
+    >("installation_history") { models, realm, asked throws(LogFailure) in
+        let clientID = Installation.clientID(of: asked.installation)
         var selections = [
-            AuditSelection(stream: installation),
-            AuditSelection(stream: AppKey.stream(of: installation)),
+            AuditSelection(stream: asked.installation),
+            AuditSelection(stream: AppKey.stream(of: asked.installation)),
             AuditSelection(actor: "client:\(clientID)"), AuditSelection(signInsOf: clientID),
         ]
-        if let attestation { selections.append(AuditSelection(stream: attestation)) }
+        if let attestation = asked.attestation {
+            selections.append(AuditSelection(stream: attestation))
+        }
         var found: [Int64: AuditEntry] = [:]
         for selection in selections {
-            for entry in try await auditTrail(
-                of: realm, selection, after: position, limit: limit)
+            for entry in try await models.ask(
+                trail, (selection, asked.after, asked.limit), in: realm)
             {
                 guard !entry.isMissing else { throw .damaged }
                 found[entry.position] = entry
             }
         }
-        return Array(found.values.sorted { $0.position < $1.position }.prefix(limit))
+        return Array(found.values.sorted { $0.position < $1.position }.prefix(asked.limit))
     }
 }
+
+/// From behind a position on, in the order of the selection.
+public typealias AuditPage = (selection: AuditSelection, after: Int64?, limit: Int)
 
 private let checkingStream = Statement(
     "audit_stream_whole",

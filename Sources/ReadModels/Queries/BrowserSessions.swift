@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 public import Identity
 internal import JSON
 internal import Postgres
@@ -36,28 +36,17 @@ public struct BrowserSessionView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    public func browserSession(
-        _ id: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> BrowserSessionView? {
-        try await reading { () throws(ReadFailure) in
-            try await browserSessionsByID.find(id, in: realm)
-        }
-    }
-
-    /// Those of an account that are not over, newest first, from behind `after` on.
-    public func browserSessions(
-        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [BrowserSessionView] {
-        try await rows(
-            BrowserSessionView.page,
-            Parameters(in: realm, of: account, at: now, after: after, limit: limit))
-    }
-}
-
 extension BrowserSessionView {
+    public static let byID = Question<UUID, BrowserSessionView?>("browser_session_by_id") {
+        models, realm, id throws(LogFailure) in
+        try await models.find(id, by: models.browserSessionsByID, in: realm)
+    }
+
+    public static let ofAccount: Question<PageOfAccount, [BrowserSessionView]> =
+        page.all(Parameters.init)
+
     /// Every read model that has a say must be where the log is.
-    static let byID = Question(
+    static let ofIDs = RowQuery(
         "browser_session_by_id",
         """
         select p.current and a.current and r.current, s.session, s.account, s.terms::text,
@@ -78,7 +67,7 @@ extension BrowserSessionView {
         where p.realm = $1
         """, Self.init)
 
-    fileprivate static let page = Question(
+    fileprivate static let page = RowQuery(
         "browser_session_page_of_account",
         """
         select p.current and a.current and c.current and o.current, s.session, s.account,

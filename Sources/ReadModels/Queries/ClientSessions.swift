@@ -1,4 +1,3 @@
-public import EventSourcing
 internal import Postgres
 public import Values
 
@@ -22,16 +21,12 @@ public struct ClientSession: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    /// Of each client the sessions that were used last, that one first: few, however many there are.
-    public func lastSessionsOfClients(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [ClientSession] {
-        try await rows(question, Parameters(in: realm, account))
-    }
+extension ClientSession {
+    /// Of each client the sessions of an account that were used last, that one first: few, however many there are.
+    public static let lastOfClients: Question<UUID, [ClientSession]> = query.all(Parameters.init)
 }
 
-private let question = Question(
+private let query = RowQuery(
     "session_last_of_clients",
     """
     select p.current, x.session, x.client_id, x.used

@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 public import Identity
 public import JSON
 internal import Postgres
@@ -60,58 +60,49 @@ public struct KnownClient: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    /// By the name that it goes by in OAuth. Deleted clients are not found.
-    public func client(
-        _ clientID: String, in realm: RealmID
-    ) async throws(LogFailure) -> ClientView? {
-        // No text of the database holds this, and one such name would spoil a query of many.
-        guard !clientID.utf8.contains(0) else { return nil }
-        return try await reading { () throws(ReadFailure) in
-            try await clientsByName.find(clientID, in: realm)
+/// Deleted clients are not found.
+extension KnownClient {
+    /// By the name that it goes by in OAuth.
+    public static let byClientID = Question<String, KnownClient?>("known_client") {
+        models, realm, clientID throws(LogFailure) in
+        guard let found = try await models.ask(ClientView.byClientID, clientID, in: realm) else {
+            return nil
         }
-    }
-
-    public func knownClient(
-        _ clientID: String, in realm: RealmID
-    ) async throws(LogFailure) -> KnownClient? {
-        guard let found = try await client(clientID, in: realm) else { return nil }
         guard let metadata = ClientMetadata(recorded: found.metadata) else { throw .damaged }
         return KnownClient(
             id: found.id, metadata: metadata, secret: found.secret, isDisabled: found.isDisabled)
     }
-
-    public func clients(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<ClientView> {
-        try await list(ClientView.page, Parameters(in: realm, after: after, limit: limit))
-    }
-
-    /// Those that belong to an app, in the order of their ids.
-    public func clients(
-        ofApp app: UUID, in realm: RealmID, limit: Int
-    ) async throws(LogFailure) -> [ClientView] {
-        var parameters = Parameters(in: realm, app)
-        parameters.add(Int64(limit))
-        return try await rows(ClientView.pageOfApp, parameters)
-    }
-
-    /// The streams of a realm's installations, in the order in which they were made.
-    public func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
-        var parameters = Parameters(in: realm, GrantType.flagship.rawValue)
-        parameters.add(Int64(1_000))
-        return try await rows(ClientView.pageOfGrant, parameters).map(\.id)
-    }
 }
 
 extension ClientView {
+    /// By the name that it goes by in OAuth.
+    public static let byClientID = Question<String, ClientView?>("client_by_name") {
+        models, realm, clientID throws(LogFailure) in
+        // No text of the database holds this, and one such name would spoil a query of many.
+        guard !clientID.utf8.contains(0) else { return nil }
+        return try await models.find(clientID, by: models.clientsByName, in: realm)
+    }
+    public static let page = columns.page("client_page").page()
+    /// Those that belong to an app, in the order of their ids.
+    public static let ofApp: Question<(app: UUID, limit: Int), [ClientView]> = columns.page(
+        "client_page_by_app", where: "(m.metadata ->> 'app_id')::uuid = $2"
+    ).all {
+        var parameters = Parameters(in: $0, $1.app)
+        parameters.add(Int64($1.limit))
+        return parameters
+    }
+    /// The installations of a realm, in the order in which they were made.
+    public static let installations: Question<Void, [ClientView]> = columns.page(
+        "client_page_by_grant", where: "m.metadata -> 'grant_types' ? $2"
+    ).all { realm, _ in
+        var parameters = Parameters(in: realm, GrantType.flagship.rawValue)
+        parameters.add(Int64(1_000))
+        return parameters
+    }
+
     private static let columns = Columns(
         of: "clients", key: "client",
-        "m.client_id, m.metadata::text, m.secret_digest, m.disabled, m.registered_at", Self.init)
-    static let byName = columns.find("client_by_name", where: "m.client_id = any ($2)")
-    static let page = columns.page("client_page")
-    fileprivate static let pageOfGrant = columns.page(
-        "client_page_by_grant", where: "m.metadata -> 'grant_types' ? $2")
-    fileprivate static let pageOfApp = columns.page(
-        "client_page_by_app", where: "(m.metadata ->> 'app_id')::uuid = $2")
+        "m.client_id, m.metadata::text, m.secret_digest, m.disabled, m.registered_at",
+        Self.init(_:_:))
+    static let ofNames = columns.find("client_by_name", where: "m.client_id = any ($2)")
 }

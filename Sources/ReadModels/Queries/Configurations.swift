@@ -12,16 +12,21 @@ public struct Configurations: Sendable {
         self.hub = hub
     }
 
-    /// One cheap query, again and again, until the task is cancelled.
-    public func poll(every interval: Duration = .milliseconds(100)) async throws {
+    /// One cheap query, again and again, until the task is cancelled. A configuration moves with its log, which the hub
+    /// knows of first.
+    public func poll(
+        every interval: Duration = .milliseconds(100), longest: Duration = .seconds(5)
+    ) async throws {
         while !Task.isCancelled {
-            await look()
-            try await Task.sleep(for: interval)
+            let isAnswered = await look()
+            try await hub.rest(interval, longest: isAnswered ? longest : interval)
         }
     }
 
     /// Tells the hub where the configurations last changed, in which epochs.
-    func look() async {
+    /// - Returns: whether the database answered.
+    @discardableResult
+    func look() async -> Bool {
         let found = try? await database.run { connection throws(Postgres.Failure) in
             let rows = try connection.execute(reading)
             return (0..<rows.count).compactMap { row in
@@ -31,6 +36,7 @@ public struct Configurations: Sendable {
             }
         }
         for (realm, at) in found ?? [] { hub.publishConfiguration(at, of: realm) }
+        return found != nil
     }
 }
 

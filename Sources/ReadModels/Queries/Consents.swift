@@ -1,4 +1,3 @@
-public import EventSourcing
 public import Identity
 internal import JSON
 internal import Postgres
@@ -28,23 +27,17 @@ public struct ConsentView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
+extension ConsentView {
+    private static let columns = Columns(
+        of: "consents", key: "consent",
+        """
+        m.account, m.client, m.client_id, m.scope::text, m.given_at, m.resources::text, m.places::text
+        """, Self.init(_:_:))
     /// By the stream of the two. Withdrawn consents are not found.
-    public func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {
-        try await row(byID, Parameters(in: realm, id))
-    }
-
-    public func consents(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [ConsentView] {
-        try await rows(ofAccount, Parameters(in: realm, account))
-    }
+    public static let byID: Question<UUID, ConsentView?> = columns.find(
+        "consent_by_id", where: "m.consent = $2"
+    ).first(Parameters.init)
+    public static let ofAccount: Question<UUID, [ConsentView]> = columns.all(
+        "consents_of_account", where: "m.account = $2"
+    ).all(Parameters.init)
 }
-
-private let columns = Columns(
-    of: "consents", key: "consent",
-    """
-    m.account, m.client, m.client_id, m.scope::text, m.given_at, m.resources::text, m.places::text
-    """, ConsentView.init(_:_:))
-private let byID = columns.find("consent_by_id", where: "m.consent = $2")
-private let ofAccount = columns.all("consents_of_account", where: "m.account = $2")

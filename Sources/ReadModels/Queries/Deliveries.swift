@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 public import Identity
 internal import Postgres
 public import Values
@@ -42,22 +42,22 @@ public struct DeliveryView: Sendable, Equatable {
     }
 }
 
-/// They follow the log at a small distance.
-extension ReadModelQueries {
-    public func mails(
-        of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [DeliveryView] {
-        try await rows(
-            failedOnly ? failedMails : allMails, Parameters(in: realm, after: after, limit: limit),
-            DeliveryView.init(_:_:))
-    }
+/// Those that wait, or only those that failed: they follow the log at a small distance.
+public typealias DeliveryPage = (failedOnly: Bool, after: UUID?, limit: Int)
 
-    public func notifications(
-        of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [DeliveryView] {
-        try await rows(
-            failedOnly ? failedNotifications : allNotifications,
-            Parameters(in: realm, after: after, limit: limit), DeliveryView.init(_:_:))
+extension DeliveryView {
+    public static let mails = pages("mails", all: allMails, failed: failedMails)
+    public static let notifications = pages(
+        "notifications", all: allNotifications, failed: failedNotifications)
+
+    private static func pages(
+        _ name: String, all: Statement, failed: Statement
+    ) -> Question<DeliveryPage, [DeliveryView]> {
+        Question(name) { models, realm, page throws(LogFailure) in
+            try await models.rows(
+                page.failedOnly ? failed : all,
+                Parameters(in: realm, after: page.after, limit: page.limit), Self.init(_:_:))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 internal import Postgres
 public import Values
 
@@ -50,36 +50,40 @@ public struct ValueAtPosition<Value: Sendable>: Sendable {
     }
 }
 
-/// It follows the log at a small distance; `reaches(.eventIndex, …)` waits for it.
-extension ReadModelQueries {
+/// It follows the log at a small distance; `FollowedPosition.reached` waits for it.
+extension EventReferences {
     /// The positions of the events about all of what is named, in order, from behind a position on.
-    public func positions(
-        about references: EventReferences, after position: Int64, limit: Int, in realm: RealmID
-    ) async throws(LogFailure) -> ValueAtPosition<[Int64]> {
-        let question = EventIndexQuestion(references, after: position, limit: limit, in: realm)
-        return try await followed(question.statement, question.parameters) { rows, found in
+    public static let positions = Question<
+        (about: EventReferences, after: Int64, limit: Int), ValueAtPosition<[Int64]>
+    >("event_positions") { models, realm, asked throws(LogFailure) in
+        let question = EventIndexQuestion(
+            asked.about, after: asked.after, limit: asked.limit, in: realm)
+        return try await models.followed(question.statement, question.parameters) { rows, found in
             found.map { rows.int64($0, 2) }
         }
     }
 
     /// Whom and what the events at these positions are about. An event that names several accounts has several
     /// references, one that is about none of them has none.
-    public func references(
-        of positions: [Int64], in realm: RealmID
-    ) async throws(LogFailure) -> ValueAtPosition<[Int64: [EventReferences]]> {
+    public static let ofPositions = Question<
+        [Int64], ValueAtPosition<[Int64: [EventReferences]]>
+    >("event_references") { models, realm, positions throws(LogFailure) in
         var parameters = Parameters(realm: realm.name)
         var array = ArrayParameter(of: .int8)
         for position in positions { array.append(position) }
         parameters.add(array)
-        return try await followed(EventIndexQuestion.ofPositions, parameters) { rows, found in
+        return try await models.followed(EventIndexQuestion.ofPositions, parameters) {
+            rows, found in
             found.reduce(into: [:]) { references, row in
                 references[rows.int64(row, 2), default: []].append(EventReferences(rows, row))
             }
         }
     }
+}
 
+extension ReadModelQueries {
     /// Model and answer are of one snapshot. The third column is null where there is no answer.
-    private func followed<Value: Sendable>(
+    fileprivate func followed<Value: Sendable>(
         _ statement: Statement, _ parameters: Parameters,
         _ read: @escaping @Sendable (Rows, [Int]) -> Value
     ) async throws(LogFailure) -> ValueAtPosition<Value> {

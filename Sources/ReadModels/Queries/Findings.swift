@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 public import Identity
 public import JSON
 internal import Postgres
@@ -109,25 +109,24 @@ public struct FindingSelection: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    public func finding(
-        _ id: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> FindingView? {
-        try await row(byID, Parameters(in: realm, id))
-    }
-
+extension FindingView {
+    public static let byID: Question<UUID, FindingView?> = columns.find(
+        "finding_by_id", where: "m.finding = $2"
+    ).first(Parameters.init)
     /// Newest first, from behind an id on.
-    public func findings(
-        in realm: RealmID, _ selection: FindingSelection, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<FindingView> {
+    public static let page = Question<
+        (selection: FindingSelection, after: UUID?, limit: Int), ListPage<FindingView>
+    >("findings") { models, realm, asked throws(LogFailure) in
         var parameters = Parameters(
-            in: realm, after: after ?? UUID(high: .max, low: .max), limit: limit)
-        parameters.add(selection.isOpen)
-        parameters.add(selection.rule?.rawValue)
-        parameters.add(selection.source)
-        guard let account = selection.account else { return try await list(page, parameters) }
+            in: realm, after: asked.after ?? UUID(high: .max, low: .max), limit: asked.limit)
+        parameters.add(asked.selection.isOpen)
+        parameters.add(asked.selection.rule?.rawValue)
+        parameters.add(asked.selection.source)
+        guard let account = asked.selection.account else {
+            return try await models.list(ofAll, parameters)
+        }
         parameters.add(account)
-        return try await list(pageOfAccount, parameters)
+        return try await models.list(ofAccount, parameters)
     }
 }
 
@@ -139,11 +138,10 @@ private let columns = Columns(
     m.raised_position, m.closed_at, m.cause, m.reason, m.closed_by,
     array_to_string(m.places, '|')
     """, FindingView.init)
-private let byID = columns.find("finding_by_id", where: "m.finding = $2")
 private let selected = """
     m.finding < $2 and ($4::boolean is null or (m.closed_at is null) = $4)
     and ($5::text is null or m.rule = $5) and ($6::text is null or m.source = $6)
     """
-private let page = columns.page("finding_page", where: selected, descending: true)
-private let pageOfAccount = columns.page(
+private let ofAll = columns.page("finding_page", where: selected, descending: true)
+private let ofAccount = columns.page(
     "finding_page_of_account", where: "m.account = $7 and \(selected)", descending: true)

@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 internal import Postgres
 
 /// The read models that follow the log at a small distance, and can be waited for.
@@ -8,33 +8,6 @@ public enum FollowingList: String, Sendable {
     case loginHistory = "login_history"
     case mails
     case notifications
-}
-
-extension ReadModelQueries {
-    /// How far a list is. Nil where there is no such realm.
-    public func followed(
-        _ list: FollowingList, of realm: RealmID
-    ) async throws(LogFailure) -> FollowedPosition? {
-        try await reading { () throws(ReadFailure) in
-            try await FollowedPosition.read(list, realm, database)
-        }
-    }
-
-    /// Waits, for a bounded time, until a list holds everything up to a position of an epoch.
-    public func reaches(
-        _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
-    ) async throws(LogFailure) -> FollowedPosition.Reached {
-        try await reaches(list, position, epoch: epoch, of: realm, within: .seconds(3))
-    }
-
-    func reaches(
-        _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID,
-        within limit: Duration
-    ) async throws(LogFailure) -> FollowedPosition.Reached {
-        try await reading { () throws(ReadFailure) in
-            try await FollowedPosition.wait(list, position, epoch, realm, limit, database)
-        }
-    }
 }
 
 /// How far a following read model is in a realm.
@@ -51,6 +24,21 @@ public struct FollowedPosition: Sendable, Equatable {
     public let head: Int64
     /// Whether the projection halted, and stays at its position until it is repaired.
     public let isHalted: Bool
+
+    /// How far a list is. Nil where there is no such realm.
+    public static let now = Question<FollowingList, FollowedPosition?>("followed_position") {
+        models, realm, list throws(LogFailure) in
+        try await models.reading { () throws(ReadFailure) in
+            try await read(list, realm, models.database)
+        }
+    }
+
+    /// Waits, for a bounded time, until a list holds everything up to a position of an epoch.
+    public static let reached = Question<
+        (list: FollowingList, position: Int64, epoch: Int), Reached
+    >("reached_position") { models, realm, asked throws(LogFailure) in
+        try await models.reaches(asked.list, asked.position, epoch: asked.epoch, of: realm)
+    }
 
     public init(epoch: Int, position: Int64, head: Int64, isHalted: Bool = false) {
         self.epoch = epoch
@@ -95,6 +83,17 @@ public struct FollowedPosition: Sendable, Equatable {
                 return .notYet(now)
             }
             pause = min(pause * 2, .milliseconds(50))
+        }
+    }
+}
+
+extension ReadModelQueries {
+    func reaches(
+        _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID,
+        within limit: Duration = .seconds(3)
+    ) async throws(LogFailure) -> FollowedPosition.Reached {
+        try await reading { () throws(ReadFailure) in
+            try await FollowedPosition.wait(list, position, epoch, realm, limit, database)
         }
     }
 }

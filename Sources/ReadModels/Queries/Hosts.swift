@@ -20,26 +20,18 @@ public struct HostView: Sendable, Equatable {
     }
 }
 
-/// As fresh as the log of the system realm.
-extension ReadModelQueries {
-    /// The realm that a host leads to, by the name that it was assigned under.
-    public func realm(ofHost host: String) async throws(LogFailure) -> RealmID? {
-        try await row(byName, Parameters(in: .system, host))?.realm
-    }
-
-    /// The hosts in the order of their names.
-    public func hosts(
-        of realm: RealmID, after: String?, limit: Int
-    ) async throws(LogFailure) -> ListPage<HostView> {
-        var parameters = Parameters(in: .system, realm.name)
-        parameters.add(after ?? "")
-        parameters.add(Int64(limit))
-        return try await list(page, parameters)
-    }
+extension HostView {
+    private static let columns = Columns(
+        of: "hosts", key: "host", "m.leads_to, m.assigned_at", Self.init(_:_:))
+    /// By the name that it was assigned under, in any realm.
+    public static let byName: Question<String, HostView?> = columns.find(
+        "host_by_name", where: "m.host = $2"
+    ).first { Parameters(in: .system, $1) }
+    /// The hosts of a realm in the order of their names.
+    public static let page: Question<(after: String?, limit: Int), ListPage<HostView>> =
+        columns.page("host_page", where: "m.leads_to = $2 and m.host > $3", limit: "$4").page {
+            var parameters = Parameters(in: .system, $0.name, $1.after ?? "")
+            parameters.add(Int64($1.limit))
+            return parameters
+        }
 }
-
-private let columns = Columns(
-    of: "hosts", key: "host", "m.leads_to, m.assigned_at", HostView.init(_:_:))
-private let byName = columns.find("host_by_name", where: "m.host = $2")
-private let page = columns.page(
-    "host_page", where: "m.leads_to = $2 and m.host > $3", limit: "$4")

@@ -1,4 +1,3 @@
-public import EventSourcing
 public import Identity
 internal import Postgres
 public import Values
@@ -27,20 +26,17 @@ public struct InviteView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    /// Of one app, or all.
-    public func invites(
-        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<InviteView> {
-        var parameters = Parameters(in: realm, after: after, limit: limit)
-        if let app { parameters.add(app) }
-        return try await list(app == nil ? page : pageOfApp, parameters)
-    }
+extension InviteView {
+    private static let columns = Columns(
+        of: "invites", key: "invite", "m.app, m.mailbox, m.expires_at, m.created_at, m.used_at",
+        Self.init(_:_:))
+    public static let page = columns.page("invite_page").page()
+    public static let ofApp:
+        Question<
+            (app: UUID, after: UUID?, limit: Int), ListPage<InviteView>
+        > = columns.page("invite_page_of_app", where: "m.app = $4 and m.invite > $2").page {
+            var parameters = Parameters(in: $0, after: $1.after, limit: $1.limit)
+            parameters.add($1.app)
+            return parameters
+        }
 }
-
-private let columns = Columns(
-    of: "invites", key: "invite", "m.app, m.mailbox, m.expires_at, m.created_at, m.used_at",
-    InviteView.init(_:_:))
-private let page = columns.page("invite_page")
-private let pageOfApp = columns.page(
-    "invite_page_of_app", where: "m.app = $4 and m.invite > $2")

@@ -108,13 +108,16 @@ public struct LoginPlace: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    /// Newest first, from behind a place on. It follows the log at a small distance.
-    public func loginHistory(
-        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
-    ) async throws(LogFailure) -> [LoginView] {
-        let (statement, parameters) = LoginHistoryQuestion.make(realm, selection, place, limit)
-        return try await rows(statement, parameters) { LoginView($0, $1) }
+/// Newest first, from behind a place on.
+public typealias LoginHistoryPage = (selection: LoginSelection, after: LoginPlace?, limit: Int)
+
+extension LoginView {
+    /// It follows the log at a small distance.
+    public static let history = Question<LoginHistoryPage, [LoginView]>("login_history") {
+        models, realm, asked throws(LogFailure) in
+        let (statement, parameters) = LoginHistoryQuestion.make(
+            realm, asked.selection, asked.after, asked.limit)
+        return try await models.rows(statement, parameters) { LoginView($0, $1) }
     }
 }
 

@@ -55,24 +55,6 @@ public struct PasskeyView: Sendable, Equatable {
 }
 
 extension ReadModelQueries {
-    /// By the id that its authenticator gave it, in any account. Removed passkeys are not found.
-    public func passkey(
-        ofCredential credential: [UInt8], in realm: RealmID
-    ) async throws(LogFailure) -> PasskeyView? {
-        try await reading { () throws(ReadFailure) in
-            try await passkeysByCredential.find(Base64URL.encode(credential), in: realm)
-        }
-    }
-
-    /// The passkeys of an account, the newest first.
-    public func passkeys(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [PasskeyView] {
-        try await reading { () throws(ReadFailure) in
-            try await passkeysByAccount.find(account, in: realm) ?? []
-        }
-    }
-
     /// Begins the query of the passkeys now; the answer is awaited later.
     public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
         let answer = passkeysByAccount.begin(account, in: realm)
@@ -96,11 +78,22 @@ extension ReadModelQueries {
 }
 
 extension PasskeyView {
+    /// By the id that its authenticator gave it, in any account. Removed passkeys are not found.
+    public static let byCredential = Question<[UInt8], PasskeyView?>("passkey_by_credential") {
+        models, realm, credential throws(LogFailure) in
+        try await models.find(
+            Base64URL.encode(credential), by: models.passkeysByCredential, in: realm)
+    }
+    /// The passkeys of an account, the newest first.
+    public static let ofAccount = Question<UUID, [PasskeyView]>("passkeys_of_account") {
+        models, realm, account throws(LogFailure) in
+        try await models.find(account, by: models.passkeysByAccount, in: realm) ?? []
+    }
     private static let columns = Columns(
         of: "passkeys", key: "passkey",
         "m.account, m.credential, m.enrolled::text, m.counter, m.enrolled_at, m.used_at, m.named",
         Self.init(_:_:))
-    static let byCredential = columns.find(
+    static let ofCredentials = columns.find(
         "passkey_by_credential", where: "m.credential = any ($2)")
     static let ofAccounts = columns.all(
         "passkeys_of_accounts", where: "m.account = any ($2)", descending: true)

@@ -3,9 +3,7 @@ public import EventStore
 public import Postgres
 internal import Values
 
-/// What the read models are asked for. What decisions hang on is as fresh as the log; lists that
-/// follow it at a small distance say so. A list is given in the order of its cursor, from behind
-/// `after` on, at most `limit` of it.
+/// Who answers questions to the read models, out of the database.
 public struct ReadModelQueries: Sendable {
     let database: Database
     let hub: CommitHub
@@ -28,15 +26,15 @@ public struct ReadModelQueries: Sendable {
         }
         sequences = RequestSequenceStore(database)
         browserSessionsByID = LookUp(database) { connection, realm, ids in
-            BrowserSessionView.byID.rows(
+            BrowserSessionView.ofIDs.rows(
                 Parameters(in: realm, any: ids), over: connection, key: { $0.identifier($1, 1) })
         }
         clientsByName = LookUp(database) { connection, realm, names in
-            ClientView.byName.rows(
+            ClientView.ofNames.rows(
                 Parameters(in: realm, any: names), over: connection, key: { $0.text($1, 2) })
         }
         passkeysByCredential = LookUp(database) { connection, realm, credentials in
-            PasskeyView.byCredential.rows(
+            PasskeyView.ofCredentials.rows(
                 Parameters(in: realm, any: credentials), over: connection,
                 key: { $0.text($1, 3) })
         }
@@ -53,24 +51,18 @@ public struct ReadModelQueries: Sendable {
     public func revision(of realm: RealmID) -> Int64 { hub.configuration(of: realm) }
 
     func rows<Row>(
-        _ question: Question<Row>, _ parameters: Parameters
+        _ query: RowQuery<Row>, _ parameters: Parameters
     ) async throws(LogFailure) -> [Row] {
         try await reading { () throws(ReadFailure) in
-            try await question.rows(parameters, from: database)
+            try await query.rows(parameters, from: database)
         }
     }
 
-    func row<Row>(
-        _ question: Question<Row>, _ parameters: Parameters
-    ) async throws(LogFailure) -> Row? {
-        try await rows(question, parameters).first
-    }
-
     func list<Row>(
-        _ question: Question<Row>, _ parameters: Parameters
+        _ query: RowQuery<Row>, _ parameters: Parameters
     ) async throws(LogFailure) -> ListPage<Row> {
         try await reading { () throws(ReadFailure) in
-            try await question.list(parameters, from: database)
+            try await query.list(parameters, from: database)
         }
     }
 
@@ -82,6 +74,13 @@ public struct ReadModelQueries: Sendable {
         try await reading { () throws(ReadFailure) in
             try await database.rows(statement, parameters, read)
         }
+    }
+
+    /// A row by its key, in one query for all who ask at once.
+    func find<Key, Value>(
+        _ key: Key, by lookUp: LookUp<Key, Value>, in realm: RealmID
+    ) async throws(LogFailure) -> Value? {
+        try await reading { () throws(ReadFailure) in try await lookUp.find(key, in: realm) }
     }
 
     /// A model that is behind is, for who asks, not available.

@@ -28,24 +28,27 @@ public struct RealmView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
+extension RealmView {
     /// Nil where no such realm was created. One that was, and whose log has no head any more, is damaged.
-    public func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView? {
-        if let view = try await row(byName, Parameters(realm: realm.name)) { return view }
-        let isLeft = try await rows(leftOver, Parameters(realm: realm.name)) { _, _ in true }
+    public static let byName = Question<Void, RealmView?>("realm_by_name") {
+        models, realm, _ throws(LogFailure) in
+        let parameters = Parameters(realm: realm.name)
+        if let view = try await models.rows(named, parameters).first { return view }
+        let isLeft = try await models.rows(leftOver, parameters) { _, _ in true }
         if !isLeft.isEmpty { throw .damaged }
         return nil
     }
 
-    /// The realms in the order of their names.
-    public func realms(after: String?, limit: Int) async throws(LogFailure) -> ListPage<RealmView> {
-        var parameters = Parameters(realm: after ?? "")
-        parameters.add(Int64(limit))
-        return try await list(page, parameters)
-    }
+    /// All realms, in the order of their names.
+    public static let page: Question<(after: String?, limit: Int), ListPage<RealmView>> =
+        listing.page { _, asked in
+            var parameters = Parameters(realm: asked.after ?? "")
+            parameters.add(Int64(asked.limit))
+            return parameters
+        }
 }
 
-private let byName = Columns(
+private let named = Columns(
     of: "realms", key: "realm", "m.disabled, m.settings::text, m.created_at",
     RealmView.init(_:_:)
 ).find("realm_by_name", where: "true")
@@ -53,7 +56,7 @@ private let leftOver = Statement(
     "realm_without_log", "select realm from urd.realms where realm = $1")
 /// Every row that is given is current by itself: realms have no order among each other. How far the log is, is said of
 /// the system's.
-private let page = Question(
+private let listing = RowQuery(
     "realm_page",
     """
     select coalesce(p.current, true), r.realm, r.disabled, r.settings::text, r.created_at,

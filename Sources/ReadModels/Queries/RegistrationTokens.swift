@@ -1,4 +1,3 @@
-public import EventSourcing
 public import Identity
 internal import Postgres
 public import Values
@@ -28,16 +27,9 @@ public struct RegistrationTokenView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
-    public func registrationTokens(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<RegistrationTokenView> {
-        try await list(page, Parameters(in: realm, after: after, limit: limit))
-    }
+extension RegistrationTokenView {
+    public static let page = Columns(
+        of: "registration_tokens", key: "token",
+        "m.label, m.uses, m.used, m.scope::text, m.expires_at, m.created_at", Self.init(_:_:)
+    ).page("registration_token_page").page()
 }
-
-private let page = Columns(
-    of: "registration_tokens", key: "token",
-    "m.label, m.uses, m.used, m.scope::text, m.expires_at, m.created_at",
-    RegistrationTokenView.init(_:_:)
-).page("registration_token_page")

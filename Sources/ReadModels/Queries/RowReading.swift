@@ -15,6 +15,11 @@ extension Parameters {
         add(name)
     }
 
+    init(in realm: RealmID, _ name: String, _ detail: String) {
+        self.init(in: realm, name)
+        add(detail)
+    }
+
     /// Rows of many ids at once.
     init(in realm: RealmID, any ids: [UUID]) {
         self.init(realm: realm.name)
@@ -37,12 +42,11 @@ extension Parameters {
         add(Int64(limit))
     }
 
-    /// A page of what an account has, newest first, at a time.
-    init(in realm: RealmID, of account: UUID, at now: Timestamp, after: UUID?, limit: Int) {
-        self.init(in: realm, account)
-        add(after ?? UUID(high: .max, low: .max))
-        add(Int64(limit))
-        add(now.seconds)
+    init(in realm: RealmID, _ page: PageOfAccount) {
+        self.init(in: realm, page.account)
+        add(page.after ?? UUID(high: .max, low: .max))
+        add(Int64(page.limit))
+        add(page.now.seconds)
     }
 
     /// A page with a limit, behind skipped rows.

@@ -76,11 +76,15 @@ extension SessionView {
     }
 }
 
-extension ReadModelQueries {
-    public func line(of session: UUID, in realm: RealmID) async throws(LogFailure) -> SessionLine? {
-        try await reading { () throws(ReadFailure) in try await lines.find(session, in: realm) }
+extension SessionLine {
+    /// Sessions that have ended are found as well.
+    public static let bySession = Question<UUID, SessionLine?>("session_line") {
+        models, realm, session throws(LogFailure) in
+        try await models.find(session, by: models.lines, in: realm)
     }
+}
 
+extension ReadModelQueries {
     /// The session of a request that is signed by its key, and whose sequence number is used up by that. Nil: the signature is
     /// missing, or that number or a higher one was used up before. Both queries are sent one after the other, and the caller
     /// is woken once.
@@ -105,7 +109,7 @@ extension ReadModelQueries {
 
 extension SessionView {
     /// As the read models have them. Every one that has a say must be where the log is.
-    static let byID = Question(
+    static let byID = RowQuery(
         "session_by_id",
         """
         select p.current and a.current and c.current and r.current,

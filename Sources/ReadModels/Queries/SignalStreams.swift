@@ -34,13 +34,13 @@ public struct SignalStreamEntry: Sendable, Hashable {
     public var isPushed: Bool
 }
 
-extension ReadModelQueries {
-    public func signalStreams(
-        of client: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [SignalStreamView] {
-        try await rows(ofClient, Parameters(in: realm, client))
-    }
+extension SignalStreamView {
+    public static let ofClient: Question<UUID, [SignalStreamView]> = Columns(
+        of: "ssf_streams", key: "stream", "m.client, m.slot, m.method, m.status", Self.init(_:_:)
+    ).all("ssf_streams_of_client", where: "m.client = $2").all(Parameters.init)
+}
 
+extension ReadModelQueries {
     /// Those of all realms that are enabled. What it finds is looked at once more in the log.
     public func enabledSignalStreams() async throws(LogFailure) -> [SignalStreamEntry] {
         try await rows(enabled, Parameters()) { rows, row in
@@ -71,11 +71,6 @@ extension ReadModelQueries {
         return hub.head(of: realm)
     }
 }
-
-private let columns = Columns(
-    of: "ssf_streams", key: "stream", "m.client, m.slot, m.method, m.status",
-    SignalStreamView.init)
-private let ofClient = columns.all("ssf_streams_of_client", where: "m.client = $2")
 
 /// Streams end with their client, who alone could delete them.
 let clientIsThere = """

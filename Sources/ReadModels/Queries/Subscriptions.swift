@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 public import Identity
 internal import JSON
 internal import Postgres
@@ -63,37 +63,28 @@ extension Subscription.Standing {
     }
 }
 
-extension ReadModelQueries {
-    /// Deleted subscriptions are not found.
-    public func subscription(
-        _ id: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> SubscriptionView? {
-        try await row(byID, Parameters(in: realm, id))
+/// Deleted subscriptions are not found.
+extension SubscriptionView {
+    private static let columns = Columns(
+        of: "subscriptions", key: "subscription",
+        "m.kind, m.terms, m.state, m.reason, m.created_at, m.changed_at, m.version, m.slot",
+        Self.init(_:_:))
+    public static let byID: Question<UUID, SubscriptionView?> = columns.find(
+        "subscription_by_id", where: "m.subscription = $2 and m.state <> 'deleted'"
+    ).first(Parameters.init)
+    public static let page = columns.page(
+        "subscription_page", where: "m.subscription > $2 and m.state <> 'deleted'"
+    ).page()
+
+    public static func page(of kind: Subscription.Kind) -> PageQuestion<SubscriptionView> {
+        PageQuestion("\(kind.rawValue)_page") { models, realm, page throws(LogFailure) in
+            var parameters = Parameters(in: realm, after: page.after, limit: page.limit)
+            parameters.add(kind.rawValue)
+            return try await models.list(ofKind, parameters)
+        }
     }
 
-    public func subscriptions(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<SubscriptionView> {
-        try await list(page, Parameters(in: realm, after: after, limit: limit))
-    }
-
-    public func subscriptions(
-        of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<SubscriptionView> {
-        var parameters = Parameters(in: realm, after: after, limit: limit)
-        parameters.add(kind.rawValue)
-        return try await list(pageOfKind, parameters)
-    }
+    private static let ofKind = columns.page(
+        "subscription_page_of_kind",
+        where: "m.subscription > $2 and m.kind = $4 and m.state <> 'deleted'")
 }
-
-private let columns = Columns(
-    of: "subscriptions", key: "subscription",
-    "m.kind, m.terms, m.state, m.reason, m.created_at, m.changed_at, m.version, m.slot",
-    SubscriptionView.init)
-private let byID = columns.find(
-    "subscription_by_id", where: "m.subscription = $2 and m.state <> 'deleted'")
-private let page = columns.page(
-    "subscription_page", where: "m.subscription > $2 and m.state <> 'deleted'")
-private let pageOfKind = columns.page(
-    "subscription_page_of_kind",
-    where: "m.subscription > $2 and m.kind = $4 and m.state <> 'deleted'")

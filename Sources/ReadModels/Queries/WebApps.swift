@@ -1,4 +1,3 @@
-public import EventSourcing
 public import Identity
 internal import JSON
 internal import Postgres
@@ -25,37 +24,20 @@ public struct WebAppView: Sendable, Equatable {
     }
 }
 
-extension ReadModelQueries {
+extension WebAppView {
+    private static let columns = Columns(
+        of: "web_apps", key: "web_app", "m.card, m.registered_at", Self.init(_:_:))
     /// Removed web apps are not found.
-    public func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
-        try await row(byID, Parameters(in: realm, id))
-    }
-
-    public func webApp(
-        slug: String, kind: WebAppKind, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        var parameters = Parameters(in: realm, slug)
-        parameters.add(kind.rawValue)
-        return try await row(bySlug, parameters)
-    }
-
+    public static let byID: Question<UUID, WebAppView?> = columns.find(
+        "web_app_by_id", where: "m.web_app = $2"
+    ).first(Parameters.init)
+    public static let bySlug: Question<(slug: String, kind: WebAppKind), WebAppView?> =
+        columns.find("web_app_by_slug", where: "m.slug = $2 and m.kind = $3").first {
+            Parameters(in: $0, $1.slug, $1.kind.rawValue)
+        }
     /// By the host of its origin, with its port if that is not the usual one.
-    public func webApp(
-        originHost host: String, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        try await row(byOrigin, Parameters(in: realm, host))
-    }
-
-    public func webApps(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<WebAppView> {
-        try await list(page, Parameters(in: realm, after: after, limit: limit))
-    }
+    public static let byOrigin: Question<String, WebAppView?> = columns.find(
+        "web_app_by_origin", where: "m.origin_host = $2"
+    ).first(Parameters.init)
+    public static let page = columns.page("web_app_page").page()
 }
-
-private let columns = Columns(
-    of: "web_apps", key: "web_app", "m.card, m.registered_at", WebAppView.init(_:_:))
-private let byID = columns.find("web_app_by_id", where: "m.web_app = $2")
-private let bySlug = columns.find("web_app_by_slug", where: "m.slug = $2 and m.kind = $3")
-private let byOrigin = columns.find("web_app_by_origin", where: "m.origin_host = $2")
-private let page = columns.page("web_app_page")

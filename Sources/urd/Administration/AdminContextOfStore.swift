@@ -7,7 +7,7 @@ import Values
 
 extension AdminContext {
     init(
-        store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
+        store: Store, queries: any QuestionPort, upstream: Upstream = Upstream(),
         sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil,
         now: (@Sendable () -> Timestamp)? = nil
     ) {
@@ -27,7 +27,7 @@ extension AdminContext {
                 mayBeLoopback: mayBeLoopback),
             feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
             whatIfs: WhatIfAnswers(store),
-            asOfBuilds: AsOfBuildStore(store.database),
+            asOfBuilds: AsOfBuildStore(store.database, hub: store.log.hub),
             operator: `operator`)
     }
 }

@@ -1,5 +1,6 @@
 import EventSourcing
 import EventStore
+import Identity
 import JSON
 import Values
 
@@ -67,7 +68,8 @@ struct RouteOutcome {
         guard let realm, let id = answer["id"]?.string.flatMap({ UUID($0) }) else { return true }
         let page = try await requests.store.log.page(from: head + 1, limit: 200, in: realm)
         return page.events.contains {
-            $0.name == "totp.removed" && $0.open["account"] == .string(id.description)
+            $0.name == TwoFactorEvent.Form.removed.name
+                && $0.open["account"] == .string(id.description)
         }
     }
 

@@ -40,7 +40,7 @@ struct AsOfBuildService: Sendable {
                 store.lines.warning("as_of_build.waiting", ["reason": .string("\(error)")])
                 try await Task.sleep(for: .seconds(1))
             }
-            try await Task.sleep(for: .milliseconds(250))
+            try await store.log.hub.rest(.milliseconds(250), longest: .seconds(10))
         }
     }
 

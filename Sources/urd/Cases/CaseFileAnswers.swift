@@ -11,7 +11,7 @@ struct CaseFileAnswers: CaseFiles, StoredJobs {
     private let proofs: LogProofs
 
     init(_ store: Store) {
-        rows = CaseFileStore(store.database)
+        rows = CaseFileStore(store.database, hub: store.log.hub)
         proofs = LogProofs(store.database, keyring: store.keyring)
     }
 

@@ -4,7 +4,7 @@ import ReadModels
 
 /// Case files that were asked for; most of the time they wait for the log to be sealed.
 enum CaseFileService {
-    static func rounds(_ store: Store, _ queries: any AdminQueries) -> JobRounds<CaseFileKind> {
+    static func rounds(_ store: Store, _ queries: any QuestionPort) -> JobRounds<CaseFileKind> {
         JobRounds(store) { job, maker, told in
             let run = CaseRun(
                 commands: store.dispatcher, queries: queries, cases: CaseFileAnswers(store),

@@ -27,21 +27,23 @@ struct CommandGroup: Sendable {
                 Row("serve", summary: "Serve on an existing PostgreSQL"),
                 Row("setup", "migrate", summary: "Set up an installation, or update its schema"),
                 Row("doctor", "health", summary: "Find what is wrong, or ask whether it serves"),
-                Row("config", summary: "Show settings, and where their values come from"),
+                Row(
+                    "config", "export-config", summary: "Show settings, or a realm's configuration"),
                 Row("completion", "manual", summary: "Print completions, or the manual page"),
             ]),
         CommandGroup(
             name: "realms", title: "Realms",
             rows: [
                 Row("realm", summary: "Create, configure and disable realms (tenants)"),
-                Row("host", summary: "Assign host names to realms"),
-                Row("app", summary: "Manage apps: sub-domain, branding and rules"),
+                Row("host", "app", summary: "Assign host names; manage apps and their branding"),
+                Row("plan", "apply", "drift", summary: "Keep realms in a configuration file"),
             ]),
         CommandGroup(
             name: "clients", title: "Clients",
             rows: [
-                Row("client", summary: "Manage OAuth clients"),
-                Row("registration-token", summary: "Let clients register themselves"),
+                Row(
+                    "client", "registration-token",
+                    summary: "Manage OAuth clients; let them register"),
                 Row("provider", summary: "Sign in through other OpenID providers"),
             ]),
         CommandGroup(
@@ -75,6 +77,7 @@ struct CommandGroup: Sendable {
                 Row("admin", summary: "Manage the keys of the admin API"),
                 Row(
                     "keys", "signing-key", summary: "Rotate the keys that wrap data or sign tokens"),
+                Row("backup", "restore", summary: "Write backups, verify them and bring them back"),
                 Row("projections", summary: "See, verify and rebuild read models"),
                 Row(
                     "subscription", "webhook",

@@ -25,10 +25,10 @@ struct Program: Sendable {
         } catch let error as UsageError {
             let remedy = "`\(helpCommand(for: words))` shows how to ask."
             complain(CommandFailure(error.description, remedy: remedy), words)
-            return .usage
+            return usage(of: words)
         } catch let error as SettingsFailure {
             complain(CommandFailure(error.description), words)
-            return .usage
+            return usage(of: words)
         } catch let error as CommandFailure {
             complain(error, words)
             return error.code
@@ -39,6 +39,11 @@ struct Program: Sendable {
             complain(CommandFailure("\(error)"), words)
             return .failure
         }
+    }
+
+    private func usage(of words: [String]) -> ExitCode {
+        let path = Array(words.prefix(while: { !$0.hasPrefix("-") }))
+        return command(at: path) is any ComparingCommand ? .failure : .usage
     }
 
     /// To a program that asked for JSON in JSON, one value on one line.

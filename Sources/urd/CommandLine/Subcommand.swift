@@ -20,6 +20,9 @@ extension AnySubcommand {
     }
 }
 
+/// A command that compares: it exits with 2 where something differs, so that a wrong usage is an error like any other.
+protocol ComparingCommand: Subcommand {}
+
 /// How a command is called and what help says about it.
 struct CommandForm: Sendable {
     let path: [String]

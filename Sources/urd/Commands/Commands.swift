@@ -1,5 +1,3 @@
-import CBuild
-
 /// Every command of `urd`, in the order in which help lists them.
 enum Commands {
     static let all: [any AnySubcommand] =
@@ -15,20 +13,11 @@ enum Commands {
             Proof(),
             LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
-            KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
+            KeysRotateDerive(), KeysRetireDerive(), BackupCommand(), RestoreCommand(),
+            ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
             AnalystRemove(), AnalystFenceStatement(), CaseCommand(), AsOfRealmCommand(),
-            ExportCommand(), WhatIfCommand(),
+            ExportCommand(), WhatIfCommand(), PlanCommand(), ApplyCommand(), DriftCommand(),
+            ExportConfigCommand(),
         ]
-}
-
-enum Version {
-    static let number = "0.1.0"
-
-    /// `0.1.0 (346a8ffd1c2b, 2026-11-25)`; the number alone where the build was not told of a commit.
-    static let text = label(commit: String(cString: build_commit()))
-
-    static func label(commit: String) -> String {
-        commit.isEmpty ? number : "\(number) (\(commit))"
-    }
 }

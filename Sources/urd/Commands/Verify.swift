@@ -28,106 +28,32 @@ struct Verify: Subcommand {
         let store = try Store(settings)
         defer { store.close() }
         try await store.checkSchema()
-        let verifier = LogVerifier(
-            store.database, keyring: store.keyring,
-            directory: settings[Settings.checkpointDirectory])
-        var results: [Verification] = []
-        var unreadable: [Unreadable] = []
-        for realm in try await realms(call, store, settings[Settings.checkpointDirectory]) {
-            let progress = Progress("verify \(realm)", unit: "events", on: call.console)
-            let result: Verification
-            do {
-                result = try await verifier.verify(realm, from: from) {
-                    progress.advance(to: $0.done, of: $0.total)
-                }
-            } catch let failure as LogFailure where failure.isLasting {
-                progress.finish()
-                unreadable.append(Unreadable(realm: realm, why: failure))
-                continue
-            }
-            progress.finish()
-            guard from <= max(1, result.last) else {
-                throw CommandFailure("the realm '\(realm)' has no position \(from)")
-            }
-            results.append(result)
-        }
+        let checkpoints = settings[Settings.checkpointDirectory]
+        let report = try await LogReport(
+            of: realms(call, store, checkpoints), in: store, checkpoints: checkpoints, from: from,
+            console: call.console)
         call.console.write(
-            table(results, unreadable),
-            json: .array(results.map(json) + unreadable.map(\.json)),
-            asJSON: call.arguments.has("json"))
-        if settings[Settings.checkpointDirectory] == nil {
+            report.table, json: report.json, asJSON: call.arguments.has("json"))
+        if checkpoints == nil {
             call.console.complain(
                 "Nothing outside the database vouches for the end of the log: a tail that was cut "
                     + "off with its checkpoints would not be missed. Set checkpoint-directory.")
         }
-        let isFine = results.allSatisfy { $0.isIntact && $0.unreadable.count == 0 }
-        return unreadable.isEmpty && isFine ? .success : .failure
+        return report.isFine ? .success : .failure
     }
 
-    /// A realm that nothing can be said about.
-    private struct Unreadable {
-        let realm: RealmID
-        let why: LogFailure
-
-        var json: JSON {
-            [
-                "realm": .string(realm.name), "intact": false, "unreadable": .string("\(why)"),
-            ]
-        }
-    }
-
-    /// A realm that is gone as a whole has its last checkpoint outside the database still.
     private func realms(
         _ call: Invocation, _ store: Store, _ directory: String?
     ) async throws -> [RealmID] {
-        let sealed = try directory.map { try CheckpointFile(directory: $0).realms() } ?? []
+        let known = try await LogReport.realms(store, checkpoints: directory)
         if let name = call.arguments.value("realm") {
             let realm = try RealmOption.parse(name)
-            guard try await store.log.head(of: realm).position > 0 || sealed.contains(realm) else {
+            guard known.contains(realm) else {
                 throw try await RealmOption.missing(name, in: store)
             }
             return [realm]
         }
-        return try await Set(store.log.realms()).union(sealed).sorted()
-    }
-
-    private func table(_ results: [Verification], _ unreadable: [Unreadable]) -> Table {
-        var table = Table(
-            "realm", "from", "to", "sealed", "checkpoints", "result",
-            numbers: ["from", "to", "sealed", "checkpoints"])
-        for result in results {
-            table.add(
-                result.realm.name, String(result.first), String(result.last),
-                String(result.sealed), String(result.checkpoints),
-                [result.finding?.description ?? "intact", result.unreadable.description]
-                    .compactMap(\.self).joined(separator: "; "))
-        }
-        for one in unreadable {
-            table.add(one.realm.name, "", "", "", "", "cannot be verified: \(one.why)")
-        }
-        return table
-    }
-
-    private func json(_ result: Verification) -> JSON {
-        var members: JSONObject = [
-            "realm": .string(result.realm.name), "from": .integer(result.first),
-            "to": .integer(result.last), "sealed": .integer(result.sealed),
-            "checkpoints": .integer(Int64(result.checkpoints)), "intact": .bool(result.isIntact),
-        ]
-        if let finding = result.finding {
-            members["finding"] = [
-                "problem": .string(finding.problem.rawValue),
-                "position": .integer(finding.position),
-                "not_before": .integer(finding.notBefore),
-            ]
-        }
-        if let first = result.unreadable.first {
-            members["unreadable_events"] = [
-                "without_key": .integer(result.unreadable.withoutKey),
-                "not_opened": .integer(result.unreadable.notOpened), "first": .integer(first),
-            ]
-        }
-        return .object(members)
+        return known.sorted()
     }
 }
 

@@ -7,6 +7,8 @@ struct Cluster: Sendable {
     let programs: PostgresPrograms
     let socketFolder: String
     let log: String
+    /// Settings beside those that each cluster has.
+    var more: [String] = []
 
     static let database = "urd"
     /// Owns the schema; the migrations make the others' rights.
@@ -118,7 +120,7 @@ extension Cluster {
                 "listen_addresses=", "unix_socket_directories=\(Self.quoted(socketFolder))",
                 "port=\(ClusterPlace.port)", "timezone=UTC", "log_timezone=UTC",
                 "cluster_name=urd-dev", "log_checkpoints=off",
-            ] + Self.room
+            ] + Self.room + more
         return ["-D", place.data] + settings.flatMap { ["-c", $0] }
     }
 

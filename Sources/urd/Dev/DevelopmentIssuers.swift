@@ -14,18 +14,21 @@ struct DevelopmentIssuers: Sendable {
 
     func all() async throws(LogFailure) -> [String] {
         var issuers: [String] = []
-        for realm in try await queries.realms(after: nil, limit: Self.most)
+        for realm in try await queries.ask(
+            RealmView.page, (after: nil, limit: Self.most), in: .system)
         where realm.realm != .system && !realm.isDisabled {
             let settings = Identity.Settings(overrides: realm.settings)
             if let links = settings[SettingCatalogue.linksBaseURL] {
                 issuers.append("\(links) (\(realm.realm))")
                 continue
             }
-            let hosts = try await queries.hosts(of: realm.realm, after: nil, limit: Self.most)
+            let hosts = try await queries.ask(
+                HostView.page, (after: nil, limit: Self.most), in: realm.realm)
             for host in hosts.map(\.host) {
                 issuers.append("\(base(of: host)) (\(realm.realm))")
                 guard host == settings[SettingCatalogue.primaryDomain] else { continue }
-                let apps = try await queries.apps(in: realm.realm, after: nil, limit: Self.most)
+                let apps = try await queries.ask(
+                    AppView.page, (after: nil, limit: Self.most), in: realm.realm)
                 issuers += apps.map { app in
                     "\(base(of: "\(app.slug).\(host)")) (\(realm.realm), app \(app.slug))"
                 }

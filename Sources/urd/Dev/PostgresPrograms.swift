@@ -26,6 +26,24 @@ struct PostgresPrograms: Equatable, Sendable {
         return newest
     }
 
+    /// The folder of `pg_dump` and `pg_restore` for a server of this version: older ones refuse it. No server has to be there.
+    static func folder(ofClientsFor major: Int, environment: Environment) throws -> String {
+        let debian = "/usr/lib/postgresql"
+        let numbered = ((try? File.names(in: debian)) ?? []).compactMap { Int($0) }.sorted()
+        let folders =
+            numbered.filter { $0 >= major }.map { "\(debian)/\($0)/bin" }
+            + (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        for folder in folders where File.isExecutable(folder + "/pg_restore") {
+            guard let answer = output(of: folder + "/pg_dump", ["--version"]),
+                let found = Self.major(of: answer), found >= major
+            else { continue }
+            return folder
+        }
+        throw CommandFailure(
+            "there is no pg_dump for PostgreSQL \(major) on this machine",
+            remedy: "Install it:  sudo apt-get install postgresql-client-\(major)")
+    }
+
     /// Debian's folders, what `pg_config` says, and the folders of the PATH.
     private static func installed(environment: Environment) -> [PostgresPrograms] {
         var found: [PostgresPrograms] = []

@@ -52,6 +52,7 @@ struct DatabaseChecks: Sendable {
                 await mails(facts),
                 await webhooks(facts), await feedCursors(facts), await signals(facts),
                 await leases(facts), await seals(facts), await analysts(facts),
+                await backups(facts),
             ].compactMap(\.self)
     }
 

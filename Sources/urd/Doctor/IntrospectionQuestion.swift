@@ -23,7 +23,7 @@ struct IntrospectionQuestion: Equatable, Sendable {
                 mend: "urd realm list names them.")
         }
         let queries = try Models(store).queries
-        if try await queries.client(client, in: realm) == nil {
+        if try await queries.ask(ClientView.byClientID, client, in: realm) == nil {
             let hint = NearestName.hint(for: client, among: try await clients(of: realm, queries))
             return .wrong(
                 "introspection", "there is no client '\(client)'" + hint,
@@ -39,7 +39,7 @@ struct IntrospectionQuestion: Equatable, Sendable {
         var names: [String] = []
         var last: UUID?
         for _ in 0..<NamedResource.mostPages {
-            let page = try await queries.clients(in: realm, after: last, limit: 200)
+            let page = try await queries.ask(ClientView.page, (after: last, limit: 200), in: realm)
             names += page.map(\.clientID)
             guard page.count == 200 else { break }
             last = page.last?.id

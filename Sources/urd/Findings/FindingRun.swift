@@ -138,16 +138,20 @@ final class FindingRun: Sendable {
     }
 
     private func others(than id: UUID) async throws -> [UUID] {
-        guard let account = try await service.queries.finding(id, in: realm)?.account else {
+        guard let account = try await service.queries.ask(FindingView.byID, id, in: realm)?.account
+        else {
             return []
         }
         return try await open(of: account)
     }
 
     private func open(of account: UUID) async throws -> [UUID] {
-        try await service.queries.findings(
-            in: realm, FindingSelection(isOpen: true, account: account), after: nil,
-            limit: CloseFinding.mostOthers
+        try await service.queries.ask(
+            FindingView.page,
+            (
+                FindingSelection(isOpen: true, account: account), after: nil,
+                limit: CloseFinding.mostOthers
+            ), in: realm
         ).map(\.id)
     }
 }

@@ -55,7 +55,7 @@ final class FindingService: Sendable {
             }
             let behind = running.map { store.log.hub.head(of: $0.key) - $0.value.run.position }
             lag.set(Double(behind.max() ?? 0))
-            try await Task.sleep(for: .milliseconds(200))
+            try await store.log.hub.rest(.milliseconds(200), longest: .seconds(1))
         }
     }
 }

@@ -56,7 +56,8 @@ struct JobRounds<Kind: JobKind>: Sendable {
                     ["kind": .string(Kind.table), "reason": .string("\(error)")])
                 try await Task.sleep(for: .seconds(1))
             }
-            try await Task.sleep(for: .milliseconds(250))
+            // One that was asked for at this node ends the rest. A node that died keeps its jobs for longer than this.
+            try await store.log.hub.rest(.milliseconds(250), longest: .seconds(10))
         }
     }
 

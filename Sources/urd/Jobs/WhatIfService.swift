@@ -19,7 +19,7 @@ struct WhatIfAnswers: WhatIfs, StoredJobs {
     private let log: PostgresLog
 
     init(_ store: Store) {
-        rows = WhatIfStore(store.database)
+        rows = WhatIfStore(store.database, hub: store.log.hub)
         log = store.log
     }
 

@@ -47,6 +47,6 @@ struct Models: Sendable {
     }
 }
 
-extension ReadModelQueries: AdminQueries, RealmQueries, HostQueries {}
+extension ReadModelQueries: RealmQueries, HostQueries {}
 extension AsOfBuildStore: AsOfBuilds {}
 extension FeedCursorStore: FeedCursors {}

@@ -1,4 +1,5 @@
 import EventSourcing
+import EventStore
 import JSON
 import ReadModels
 import Synchronization
@@ -11,6 +12,8 @@ import Values
 final class Outbox: Sendable {
     /// The read model sees the record of an entry after this time at the latest, or the entry is tried again.
     private static let patience = Duration.seconds(60)
+    /// How late what is due by the clock alone may be: what is to be tried again, or waited for its hour.
+    private static let longestRest = Duration.seconds(4)
 
     private let store: Store
     private let queue: DueWork
@@ -67,7 +70,7 @@ final class Outbox: Sendable {
                 for work in await reading(await due()) {
                     group.addTask { await deliver(work) }
                 }
-                try await Task.sleep(for: pause)
+                try await store.log.hub.rest(pause, longest: Self.longestRest)
             }
         }
     }

@@ -48,7 +48,8 @@ extension Store {
     }
 
     func settings(of realm: RealmID, _ queries: ReadModelQueries) async -> Identity.Settings {
-        Identity.Settings(overrides: (try? await queries.realm(realm))?.settings ?? [:])
+        Identity.Settings(
+            overrides: (try? await queries.ask(RealmView.byName, in: realm))?.settings ?? [:])
     }
 
     func newID() -> UUID {

@@ -17,8 +17,11 @@ final class PassphraseWorkers: Sendable {
     }
 
     private let state: Mutex<State>
+    private let depth: Gauge
 
-    init(_ limits: FairTurns.Limits = FairTurns.Limits()) {
+    /// - Parameter depth: shows how many wait.
+    init(_ limits: FairTurns.Limits = FairTurns.Limits(), depth: Gauge = Gauge()) {
+        self.depth = depth
         state = Mutex(State(turns: FairTurns(limits)))
     }
 
@@ -51,6 +54,7 @@ final class PassphraseWorkers: Sendable {
                     state.waiting[name] = continuation
                     return (entry, other.flatMap { state.waiting.removeValue(forKey: $0) })
                 }
+                depth.set(waiting)
                 displaced?.resume(throwing: Busy())
                 switch entry {
                 case .begins: continuation.resume()
@@ -70,14 +74,15 @@ final class PassphraseWorkers: Sendable {
         let next = state.withLock { state in
             state.turns.leave(name).flatMap { state.waiting.removeValue(forKey: $0) }
         }
+        depth.set(waiting)
         next?.resume()
     }
 }
 
 extension PassphraseWork {
     /// `list`: the file of passphrases that others lost, if there is one.
-    static func onThreads(list: String?, lines: Log) -> PassphraseWork {
-        let workers = PassphraseWorkers()
+    static func onThreads(list: String?, lines: Log, depth: Gauge = Gauge()) -> PassphraseWork {
+        let workers = PassphraseWorkers(depth: depth)
         let breached = list.map { BreachedList(path: $0) }
         let cost = PassphraseCost()
         cost.measure(lines)

@@ -59,16 +59,23 @@ struct Store: Sendable {
         self.lines = lines
         let waits = metrics.histogram(
             "urd_pool_wait_seconds", help: "How long queries waited for a connection.",
-            buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
+            buckets: [0.001, 0.01, 0.1, 1, 5])
         database = Database(
             address, connections: connections, limit: queries, fence: fence,
             session: PostgresLog.session, opened: clock.read, waited: { waits.observe($0) })
         leases = Leases(at: address, fence: fence)
+        let signIns = metrics.counter(
+            "urd_sign_ins_total", help: "Sign-ins that this node put on record.",
+            labels: ["outcome", "method"])
         keyring = Keyring(database, master: master, previous: previous, log: lines)
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
             log: lines, configures: EventCatalogue.isConfiguration,
-            isNews: { RequestedMail.id(by: $0.name, $0.open) != nil })
+            isNews: { RequestedMail.id(by: $0.name, $0.open) != nil },
+            appended: { event in
+                guard let signIn = CountedSignIn(event) else { return }
+                signIns[signIn.isRefused ? "refused" : "signed_in", signIn.method].add()
+            })
         dispatcher = Dispatcher(log: log)
         feeds = Feeds(EventRings(log, hub: log.hub), metrics: metrics)
         signalPages = SignalPages(log)

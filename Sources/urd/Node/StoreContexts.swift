@@ -22,7 +22,8 @@ extension RealmContexts {
             mint: store.mint, keys: store.tokenKeys(queries, clock),
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
-            callProviders: UpstreamCalls(outgoing), passphrases: passphrases, locate: locate)
+            callProviders: UpstreamCalls(outgoing), passphrases: passphrases,
+            limits: RateLimits(metrics: store.metrics), locate: locate)
     }
 }
 
@@ -48,8 +49,8 @@ extension MailComposer {
             mint: store.mint, events: store.log, revision: { queries.revision(of: $0) },
             settings: { realm, app throws(LogFailure) in
                 let settings = Identity.Settings(
-                    overrides: try await queries.realm(realm)?.settings ?? [:])
-                guard let app, let face = try await queries.app(app, in: realm) else {
+                    overrides: try await queries.ask(RealmView.byName, in: realm)?.settings ?? [:])
+                guard let app, let face = try await queries.ask(AppView.byID, app, in: realm) else {
                     return settings
                 }
                 return settings.overlaid(by: Identity.Settings(overrides: face.settings))

@@ -4,6 +4,7 @@ import Postgres
 import ReadModels
 import Synchronization
 import Telemetry
+import Values
 
 extension Standstill.Lease {
     /// For operators.
@@ -39,6 +40,9 @@ final class RealmsWatch: Sendable {
         let followers: [ProjectionStandstill]
         let standstill: Standstill
         let mails: [WaitingMails]
+        let queued: QueuedMails
+        let checkpoint: Timestamp?
+        let backup: LastBackup?
         let at: ContinuousClock.Instant
 
         fileprivate var isWell: Bool {
@@ -73,7 +77,10 @@ final class RealmsWatch: Sendable {
                 projections: try ProjectionTrouble.read(lag: readyLag, connection),
                 followers: try ProjectionStandstill.read(connection),
                 standstill: try Standstill.read(connection),
-                mails: try WaitingMails.read(connection), at: .now)
+                mails: try WaitingMails.read(connection),
+                queued: try QueuedMails.read(connection),
+                checkpoint: try LastCheckpoint.time(connection),
+                backup: try LastBackup.read(connection), at: .now)
         }
         last.withLock { $0 = reading }
         return reading
@@ -81,24 +88,7 @@ final class RealmsWatch: Sendable {
 
     /// Reports projections that stand still until the task is cancelled, with a log line when the first one halts and when all run again.
     func run() async throws {
-        let leaseGauge = store.metrics.gauge(
-            "urd_lease_unheld_seconds",
-            help: "Seconds since a node renewed the lease last, by the database. A few are usual.",
-            labels: ["lease"])
-        let sealGauge = store.metrics.gauge(
-            "urd_seal_lag_seconds",
-            help:
-                "How long the oldest event waits for a checkpoint that covers it, by the database.")
-        let followerGauge = store.metrics.gauge(
-            "urd_projection_standstill_seconds",
-            help:
-                "How long the next event waits for a read model that follows, by the database; 0 below thirty.",
-            labels: ["projection"])
-        let mailGauge = store.metrics.gauge(
-            "urd_mail_wait_seconds",
-            help:
-                "How long the oldest mail or message waits, by the database; 0 below five minutes.")
-        var slow: Set<String> = []
+        var gauges = RealmGauges(store.metrics)
         var last = Standstill(leases: [], seal: nil)
         var answered = ContinuousClock.now
         var told: [String] = []
@@ -109,16 +99,7 @@ final class RealmsWatch: Sendable {
             if let found { (last, answered) = (found.standstill, .now) }
             // What cannot be asked is not taken for well.
             let unanswered = (ContinuousClock.now - answered) / .seconds(1)
-            for lease in last.leases { leaseGauge[lease.name].set(lease.seconds + unanswered) }
-            sealGauge.set((last.seal?.seconds ?? 0) + (found == nil ? unanswered : 0))
-            if let found {
-                for one in found.followers { followerGauge[one.projection].set(one.seconds) }
-                for name in slow.subtracting(found.followers.map(\.projection)) {
-                    followerGauge[name].set(0)
-                }
-                slow = Set(found.followers.map(\.projection))
-                mailGauge.set(found.mails.map(\.seconds).max() ?? 0)
-            }
+            gauges.show(last, found, unanswered: unanswered)
             tell(last, found, &told)
             try await Task.sleep(
                 for: Self.pause(
@@ -128,7 +109,7 @@ final class RealmsWatch: Sendable {
 
     /// It takes a twentieth of a connection's time at most, and says soon that all is well again.
     static func pause(after cost: Duration, isWell: Bool) -> Duration {
-        min(max(isWell ? .seconds(2) : .milliseconds(250), cost * 20), mostAge / 2)
+        min(max(isWell ? .seconds(5) : .milliseconds(250), cost * 20), mostAge / 2)
     }
 
     private struct ReportedIssue {

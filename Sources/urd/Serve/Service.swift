@@ -25,8 +25,8 @@ struct Service: Sendable {
         let models = try Models(store)
         let sealer = Sealer(
             store.database, keyring: store.keyring,
-            settings: .init(directory: options.checkpointDirectory), metrics: store.metrics,
-            log: store.lines)
+            settings: .init(directory: options.checkpointDirectory), hub: store.log.hub,
+            metrics: store.metrics, log: store.lines)
         let watch = RealmsWatch(store, readyLag: options.readyLag)
         let health = Health(store: store, models: models, sealer: sealer, watch: watch)
         let sender = try WebhookSender(options, store, models.queries)
@@ -46,7 +46,7 @@ struct Service: Sendable {
                 health.schemaIsRight()
                 // What time it is on record has to be known before anything is decided.
                 await store.log.pollHeads()
-                group.addTask { try await store.log.pollHeads(every: .milliseconds(50)) }
+                group.addTask { try await pollHeads() }
                 group.addTask { try await health.tryWrites() }
                 group.addTask { try await store.watchClocks() }
                 group.addTask { try await watch.run() }
@@ -89,6 +89,11 @@ struct Service: Sendable {
             return
         }
         await close(servers)
+    }
+
+    /// Looks for what other nodes append, until the task is cancelled.
+    private func pollHeads() async throws {
+        try await store.log.pollHeads(every: .milliseconds(50), longest: .milliseconds(500))
     }
 
     /// Other nodes go on with what this one did, while it drains.
@@ -136,7 +141,9 @@ struct Service: Sendable {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
             issuers: options.issuers,
-            passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines),
+            passphrases: .onThreads(
+                list: options.breachedPassphrases, lines: store.lines,
+                depth: store.metrics.queueDepth["passphrases"]),
             locate: { places.location(of: $0) })
         let api = API(services(models.queries))
         let router = Router(
@@ -157,7 +164,9 @@ struct Service: Sendable {
         var tables = [
             Router.Table(
                 HealthRoutes.table,
-                context: HealthContext(metrics: store.metrics) { await health.components() })
+                context: HealthContext(
+                    metrics: store.metrics, refresh: NodeMetrics(store, health).refresh
+                ) { await health.components() })
         ]
         if let inbox = options.inbox {
             tables.append(

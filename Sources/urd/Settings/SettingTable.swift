@@ -7,7 +7,7 @@ extension Settings {
         "PostgreSQL, as the application's role: postgresql://urd_app@host/urd")
     static let databaseOwnerURL = Setting.database(
         "database-owner-url", credential: "database_owner_url",
-        "PostgreSQL, as the owner of the schema; only migrations use it")
+        "PostgreSQL, as the owner of the schema, for migrations and backups")
     static let databaseConnections = Setting.count(
         "database-connections", 1...128, default: 4,
         "Connections for queries, beside those of the committer and the projections")

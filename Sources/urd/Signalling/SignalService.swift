@@ -48,21 +48,21 @@ final class SignalService: Sendable {
             while true {
                 try Task.checkCancellation()
                 if await leadership.isHeld() {
-                    for entry in await streams(all: round % 60 == 0) {
+                    for entry in await streams(all: round % 15 == 0) {
                         guard underWay.withLock({ $0.insert(entry).inserted }) else { continue }
                         group.addTask {
                             await self.follow(entry)
                             _ = self.underWay.withLock { $0.remove(entry) }
                         }
                     }
-                    if round % 10 == 0, let lag = try? await queries.signalLag() {
+                    if round % 3 == 0, let lag = try? await queries.signalLag() {
                         show(lag)
                     }
                     round += 1
                 } else {
                     show(.none)
                 }
-                try await Task.sleep(for: .seconds(1))
+                try await store.log.hub.rest(.seconds(1), longest: .seconds(4))
             }
         }
     }

@@ -98,14 +98,15 @@ final class WebhookService: Sendable {
                 pruned = .now
                 await prune()
             }
-            try await Task.sleep(for: .milliseconds(50))
+            try await store.log.hub.rest(.milliseconds(50), longest: .seconds(1))
         }
     }
 
     /// Starts runners of new webhooks and ends runners of removed ones.
     private func reconcile(_ realm: RealmID, _ running: inout [Key: Running]) async -> Bool {
         guard
-            let wanted = try? await queries.subscriptions(in: realm, after: nil, limit: 1000)
+            let wanted = try? await queries.ask(
+                SubscriptionView.page, (after: nil, limit: 1000), in: realm)
         else { return false }
         let active = wanted.filter { $0.kind == .webhook && $0.standing == .active }
         disabled.withLock {
@@ -212,7 +213,7 @@ final class WebhookService: Sendable {
         if let links = await store.settings(of: realm, queries)[SettingCatalogue.linksBaseURL] {
             return links.hasSuffix("/") ? String(links.dropLast()) : links
         }
-        let host = try? await queries.hosts(of: realm, after: nil, limit: 1).first
+        let host = try? await queries.ask(HostView.page, (after: nil, limit: 1), in: realm).first
         return host.map { "https://\($0.host)" } ?? ""
     }
 

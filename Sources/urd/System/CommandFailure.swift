@@ -33,4 +33,6 @@ struct ExitCode: Equatable, Sendable {
     static let failure = ExitCode(1)
     /// It was asked wrongly: an unknown option, a missing word, a setting that cannot be.
     static let usage = ExitCode(2)
+    /// A comparison found a difference.
+    static let changes = ExitCode(2)
 }

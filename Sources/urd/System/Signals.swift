@@ -41,7 +41,8 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    private static func endProcess(by number: Int32) {
+    /// Ends the process as the signal would have.
+    static func endProcess(by number: Int32) {
         signal(number, SIG_DFL)
         var set = stoppingSet()
         pthread_sigmask(SIG_UNBLOCK, &set, nil)

@@ -114,8 +114,9 @@ private typealias Site = AuthorizeWorld
         let asked = try world.sent(try await world.authorize())
         let sealed = try #require(asked.with["continue"])
         try await world.signIn()
-        let queries = FoldedQueries(log: world.world.log)
-        let client = try #require(try await queries.knownClient("web", in: world.world.realm))
+        let queries = MemoryQueries(log: world.world.log)
+        let client = try #require(
+            try await queries.ask(KnownClient.byClientID, "web", in: world.world.realm))
         var members = client.metadata.members
         members["redirect_uris"] = ["https://web.example/other"]
         try await world.world.carryOut(UpdateClient(id: client.id, metadata: members))
@@ -225,8 +226,8 @@ private typealias Site = AuthorizeWorld
         let sealed = try #require(try world.sent(answer).with["continue"])
         try await world.signIn()
         let client = try #require(
-            try await FoldedQueries(log: world.world.log).knownClient(
-                "web", in: world.world.realm))
+            try await MemoryQueries(log: world.world.log).ask(
+                KnownClient.byClientID, "web", in: world.world.realm))
         try await world.world.carryOut(ClientChange.disable(client.id))
         let back = try await world.authorize([("continue", sealed)])
         #expect(back.status == .badRequest && back.response.headers["Location"] == nil)
@@ -306,7 +307,8 @@ private typealias Site = AuthorizeWorld
         let answer = try await world.authorize([("continue", sealed)])
         let code = try #require(try world.sent(answer).with["code"])
         let client = try #require(
-            try await FoldedQueries(log: world.world.log).knownClient("web", in: world.world.realm))
+            try await MemoryQueries(log: world.world.log).ask(
+                KnownClient.byClientID, "web", in: world.world.realm))
         let consent = world.world.mint.consent(of: world.ann, to: client.id)
         try await world.world.carryOut(ConsentChange.withdraw(consent, account: world.ann))
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")

@@ -283,7 +283,7 @@ private typealias Site = AuthorizeWorld
             keys: TokenKeys(
                 commands: Dispatcher(log: log), clock: realmClock, revision: { _ in log.revision },
                 generate: { try SigningKey.pooled($0) }),
-            events: log, queries: FoldedQueries(log: log), clock: realmClock)
+            events: log, queries: MemoryQueries(log: log), clock: realmClock)
         var found: [Told] = []
         for event in try await log.events(from: 1, limit: .max, in: world.world.realm)
         where ["session.ended", "session.detached"].contains(event.name) {

@@ -99,7 +99,8 @@ private typealias Site = AuthorizeWorld
         #expect(try await isRemembered(site, asking("com.evil.app:/back")))
         // It was shown no place: so nothing of it counts once nobody answers for the client.
         let client = try #require(
-            try await FoldedQueries(log: site.world.log).knownClient("web", in: site.world.realm))
+            try await MemoryQueries(log: site.world.log).ask(
+                KnownClient.byClientID, "web", in: site.world.realm))
         var members = client.metadata.members
         members["resources_listed_only"] = true
         try await site.world.carryOut(UpdateClient(id: client.id, metadata: members))
@@ -148,7 +149,8 @@ private typealias Site = AuthorizeWorld
             "resources_listed_only": false, "consent": "none", "redirect_uris": [.string(calendar)],
         ])
         let client = try #require(
-            try await FoldedQueries(log: site.world.log).knownClient("web", in: site.world.realm))
+            try await MemoryQueries(log: site.world.log).ask(
+                KnownClient.byClientID, "web", in: site.world.realm))
         let token = site.world.mint.registrationAccessToken(ofClient: client.id)
         let evil = "https://evil.example/back"
         for (place, consent) in [(calendar, "none"), (evil, "needed")] {

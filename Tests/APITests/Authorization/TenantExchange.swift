@@ -20,7 +20,8 @@ extension AuthorizeWorld {
         let text = try await code()
         var code = try #require(world.mint.readAuthorizationCode(text))
         code.client = try #require(
-            try await FoldedQueries(log: world.log).knownClient("tenant", in: world.realm)
+            try await MemoryQueries(log: world.log).ask(
+                KnownClient.byClientID, "tenant", in: world.realm)
         ).id
         code.redirect = try #require(SecretDigest.of(place))
         code.challenge = SecretDigest.of(verifier)

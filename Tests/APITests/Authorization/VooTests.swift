@@ -272,8 +272,10 @@ private typealias Site = AuthorizeWorld
     {
         let world = try await world()
         let token = try await tokens(world).access
-        let queries = FoldedQueries(log: world.world.log)
-        let client = try #require(try await queries.knownClient("ates", in: world.world.realm)).id
+        let queries = MemoryQueries(log: world.world.log)
+        let client = try #require(
+            try await queries.ask(KnownClient.byClientID, "ates", in: world.world.realm)
+        ).id
         try await world.world.carryOut(ClientChange.disable(client))
         for shown in [token, "x", nil] {
             for scope in [nil, "other"] {

@@ -15,8 +15,9 @@ final class AppWithPeople {
 
     init(people: Int) async throws {
         world = try await SignInWorld()
-        let queries = FoldedQueries(log: world.log)
-        let phone = try #require(try await queries.knownClient("phone", in: world.realm))
+        let queries = MemoryQueries(log: world.log)
+        let phone = try #require(
+            try await queries.ask(KnownClient.byClientID, "phone", in: world.realm))
         for _ in 0..<people {
             let account = UUID.random()
             try await world.carryOut(

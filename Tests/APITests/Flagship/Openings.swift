@@ -121,7 +121,7 @@ struct OpeningWorld {
         }
         let (log, clock, standIn) = (world.world.log, world.world.clock, providers)
         let delivery = NotificationDelivery(
-            events: log, queries: FoldedQueries(log: log),
+            events: log, queries: MemoryQueries(log: log),
             courier: PushCourier(transport: { standIn.respond($0) }, now: { clock.next() }),
             now: { clock.next() })
         standIn.forget()

@@ -247,7 +247,7 @@ struct NotifiedWorld {
     private var delivery: NotificationDelivery {
         let (log, clock) = (world.world.log, world.world.clock)
         return NotificationDelivery(
-            events: log, queries: FoldedQueries(log: log), courier: courier,
+            events: log, queries: MemoryQueries(log: log), courier: courier,
             now: { clock.next() })
     }
 

@@ -5,16 +5,15 @@ import Values
 
 @testable import API
 
-extension BrowserQueries where Self: Folding {
+extension MemoryQueries {
     func browserSession(
         _ id: UUID, in realm: RealmID
     ) async throws(LogFailure) -> BrowserSessionView? {
         let first = try await log.stream(id, after: 0, in: realm).first
         guard first?.name.hasPrefix("browser.") == true else { return nil }
-        let queries = FoldedQueries(log: log)
-        let session = try await queries.fold(BrowserSession.self, id, realm)
+        let session = try await fold(BrowserSession.self, id, realm)
         guard let terms = session.terms else { return nil }
-        let account = try await queries.fold(Account.self, terms.account, realm)
+        let account = try await fold(Account.self, terms.account, realm)
         return BrowserSessionView(
             id: id, terms: terms,
             isOver: session.end != nil || account.isDisabled || account.isDeleted
@@ -22,8 +21,9 @@ extension BrowserQueries where Self: Folding {
     }
 
     func browserSessions(
-        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
+        in realm: RealmID, _ asked: PageOfAccount
     ) async throws(LogFailure) -> [BrowserSessionView] {
+        let (account, now, after, limit) = asked
         var found: [BrowserSessionView] = []
         for recorded in try await log.events(from: 1, limit: .max, in: realm)
         where recorded.name == "browser.opened" {
@@ -36,14 +36,13 @@ extension BrowserQueries where Self: Folding {
             found.sorted { $1.id < $0.id }.filter { view in after.map { view.id < $0 } ?? true }
                 .prefix(limit))
     }
-}
 
-extension FoldedQueries {
+    /// With those of browsers in front.
     func loginHistory(
-        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+        of realm: RealmID, _ asked: LoginHistoryPage
     ) async throws(LogFailure) -> [LoginView] {
-        var views = try await MemoryQueries(log: log).loginHistory(
-            of: realm, selection, after: place, limit: limit)
+        let (selection, _, limit) = asked
+        var views = try await clientLogins(of: realm, asked)
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             if case .refused(let attempt) = BrowserSessionEvent(recorded),
                 attempt.account == selection.account

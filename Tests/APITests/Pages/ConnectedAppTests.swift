@@ -82,7 +82,8 @@ import Values
         let browser = try await ann()
         let world = browser.world
         let client = try #require(
-            try await FoldedQueries(log: world.log).knownClient("web", in: world.realm))
+            try await MemoryQueries(log: world.log).ask(
+                KnownClient.byClientID, "web", in: world.realm))
         try await world.carryOut(DeleteClient(id: client.id))
         try await remove(browser)
         #expect(try await world.events().last == "consent.withdrawn")

@@ -33,7 +33,8 @@ private let many = 450
         browser = PageBrowser(world)
         try await browser.signIn()
         client = try #require(
-            try await FoldedQueries(log: world.log).knownClient("web", in: world.realm)
+            try await MemoryQueries(log: world.log).ask(
+                KnownClient.byClientID, "web", in: world.realm)
         ).id
     }
 
@@ -65,10 +66,10 @@ private let many = 450
     }
 
     private func living(_ sessions: [UUID]) async throws -> Int {
-        let queries = FoldedQueries(log: world.log)
+        let queries = MemoryQueries(log: world.log)
         var count = 0
         for session in sessions {
-            let line = try await queries.line(of: session, in: world.realm)
+            let line = try await queries.ask(SessionLine.bySession, session, in: world.realm)
             if line?.session.isOver == false { count += 1 }
         }
         return count

@@ -290,7 +290,8 @@ private struct Living: Sendable {
         let world = living.world
         let id = try #require(world.mint.readDeviceCode(device["device_code"]?.string ?? ""))
         let known = try #require(
-            try await FoldedQueries(log: world.log).knownClient("television", in: world.realm))
+            try await MemoryQueries(log: world.log).ask(
+                KnownClient.byClientID, "television", in: world.realm))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask {

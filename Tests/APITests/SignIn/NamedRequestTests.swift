@@ -127,7 +127,8 @@ import Values
         case "new stamp": try await world.carryOut(RotateSecurityStamp(account: account))
         default:
             let client = try #require(
-                try await FoldedQueries(log: world.log).knownClient("phone", in: world.realm))
+                try await MemoryQueries(log: world.log).ask(
+                    KnownClient.byClientID, "phone", in: world.realm))
             try await world.carryOut(ClientChange.disable(client.id))
         }
         let again = await send(form(code), named: name, at: world.otherNode())

@@ -6,15 +6,7 @@ import Values
 
 @testable import API
 
-extension FoldedQueries {
-    func settings(ofApp app: UUID, in realm: RealmID) async throws(LogFailure) -> Settings? {
-        let settings = try await fold(Realm.self, Realm.stream, realm).settings
-        let face = try await fold(App.self, app, realm)
-        return face.isDeleted ? settings : settings.overlaid(by: face.settings)
-    }
-}
-
-extension FoldedQueries {
+extension MemoryQueries {
     /// As from the database: what is asked for early is under way while the request goes on.
     func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
         let lookUps = QueryCoalescing<RealmID, UUID, [PasskeyView], [PasskeyView], LogFailure>(
@@ -33,22 +25,14 @@ extension FoldedQueries {
         let answer = lookUps.begin(account, in: realm)
         return { () throws(LogFailure) in try await answer.value ?? [] }
     }
-}
-
-extension Folding {
-    func passkey(
-        ofCredential credential: [UInt8], in realm: RealmID
-    ) async throws(LogFailure) -> PasskeyView? {
-        try await allPasskeys(in: realm).first { $0.credential == credential }
-    }
 
     func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView] {
-        try await allPasskeys(in: realm).filter { $0.account == account }.reversed()
+        try await passkeys(in: realm).filter { $0.account == account }.reversed()
     }
 
-    private func allPasskeys(in realm: RealmID) async throws(LogFailure) -> [PasskeyView] {
+    func passkeys(in realm: RealmID) async throws(LogFailure) -> [PasskeyView] {
         var found: [UUID: PasskeyView] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm)
         where recorded.name.hasPrefix("passkey.") {

@@ -28,7 +28,7 @@ extension SignInWorld {
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock, revision: { _ in log.revision },
                 generate: { try SigningKey.pooled($0) }),
-            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
+            commands: dispatcher, queries: MemoryQueries(log: log), clock: realmClock,
             passphrases: .cheap, locate: { _ in knownPlace })
     }
 

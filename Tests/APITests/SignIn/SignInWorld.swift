@@ -56,7 +56,7 @@ struct SignInWorld {
                 commands: dispatcher, clock: realmClock,
                 revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.pooled($0) }),
-            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
+            commands: dispatcher, queries: MemoryQueries(log: log), clock: realmClock,
             fetchKeys: fetchKeys, callProviders: callProviders,
             passphrases: passphrases, locate: locate ?? { _ in knownPlace })
         log.isPlaced = locate == nil
@@ -65,7 +65,7 @@ struct SignInWorld {
         services.feeds = feeds
         services.signals = SignalPages(log)
         services.registry = ServiceRegistry(
-            FoldedQueries(log: log), revision: { _ in log.revision }, passed: realmClock.passed,
+            MemoryQueries(log: log), revision: { _ in log.revision }, passed: realmClock.passed,
             fetch: { _ in nil })
         services.webhooks = WebhookSource(
             keys: WebhookKeys(
@@ -205,124 +205,5 @@ struct SignInWorld {
 
     func events() async throws -> [String] {
         try await log.events(from: 1, limit: .max, in: realm).map(\.name)
-    }
-}
-
-/// The read models of a realm, folded from the log each time.
-struct FoldedQueries: RealmQueries, Folding {
-    let log: WatchedLog
-    let signals = MemorySignals()
-
-    func clients(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<ClientView> {
-        try await MemoryQueries(log: log).clients(in: realm, after: after, limit: limit)
-    }
-
-    func advance(
-        _ token: UUID, to sequence: Int64, in realm: RealmID
-    ) async throws(LogFailure) -> Bool {
-        throw .unavailable
-    }
-
-    func remember(
-        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
-    ) async throws(LogFailure) -> Bool {
-        throw .unavailable
-    }
-
-    func knownClient(
-        _ clientID: String, in realm: RealmID
-    ) async throws(LogFailure) -> KnownClient? {
-        log.countLookup()
-        for event in try await log.events(from: 1, limit: .max, in: realm)
-        where event.open["client_id"]?.string == clientID && event.name == "client.registered" {
-            let client = try await fold(Client.self, event.stream, realm)
-            guard let metadata = client.metadata, !client.isDeleted else { continue }
-            return KnownClient(
-                id: event.stream, metadata: metadata, secret: client.secret,
-                isDisabled: client.isDisabled)
-        }
-        return nil
-    }
-
-    func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
-        var found: [UUID] = []
-        for event in try await log.events(from: 1, limit: .max, in: realm)
-        where event.name == "client.registered" {
-            let client = try await fold(Client.self, event.stream, realm)
-            if client.metadata?.isInstallation == true, !client.isDeleted {
-                found.append(event.stream)
-            }
-        }
-        return found
-    }
-
-    func invites(
-        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<InviteView> {
-        try await MemoryQueries(log: log).invites(in: realm, app: app, after: after, limit: limit)
-    }
-
-    func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
-        try await MemoryQueries(log: log).webApp(id, in: realm)
-    }
-
-    func webApp(
-        slug: String, kind: WebAppKind, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        try await MemoryQueries(log: log).webApp(slug: slug, kind: kind, in: realm)
-    }
-
-    func webApp(
-        originHost host: String, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        try await MemoryQueries(log: log).webApp(originHost: host, in: realm)
-    }
-
-    func appMethods(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [AppMethodView] {
-        let events = try await log.events(from: 1, limit: .max, in: realm)
-        var found: [AppMethodView] = []
-        for owner in Set(events.filter { $0.name.hasPrefix("app_method.") }.map(\.stream)) {
-            for event in events where event.stream == owner {
-                switch TenantMethodEvent(event) {
-                case .keyEnrolled(let key, account, let client, _)?:
-                    found.append(
-                        AppMethodView(
-                            owner: owner, key: key.id, account: account, client: client,
-                            method: key.method, enrolledAt: key.enrolledAt))
-                case .pinSet(_, account, let client, let at, _)?:
-                    found.removeAll { $0.owner == owner && $0.key == nil }
-                    found.append(
-                        AppMethodView(
-                            owner: owner, key: nil, account: account, client: client, method: .pin,
-                            enrolledAt: at))
-                case .keyRemoved(let key, account, _)?: found.removeAll { $0.key == key }
-                case .pinRemoved(account, _)?:
-                    found.removeAll { $0.owner == owner && $0.key == nil }
-                default: break
-                }
-            }
-        }
-        return found
-    }
-
-    func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {
-        try await fold(Consent.self, id, realm).given.map { ConsentView(id: id, given: $0) }
-    }
-
-    func consents(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [ConsentView] {
-        var found: [ConsentView] = []
-        let events = try await log.events(from: 1, limit: .max, in: realm)
-        for id in Set(events.filter { $0.name == "consent.given" }.map(\.stream)) {
-            guard let view = try await consent(id, in: realm), view.given.account == account
-            else { continue }
-            found.append(view)
-        }
-        return found.sorted { $0.id < $1.id }
     }
 }

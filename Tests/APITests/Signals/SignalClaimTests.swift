@@ -26,8 +26,9 @@ private let ann = UUID(high: 0x0193_a0e7_5e0c_7000, low: 0x9000_0000_0000_0001)
 
     /// A session of the receiver's own client with the person.
     private func session(_ scope: [String], _ ours: SignalWorld) async throws {
-        let queries = FoldedQueries(log: ours.world.log)
-        let client = try #require(try await queries.knownClient("siem", in: ours.world.realm))
+        let queries = MemoryQueries(log: ours.world.log)
+        let client = try #require(
+            try await queries.ask(KnownClient.byClientID, "siem", in: ours.world.realm))
         let now = ours.world.clock.next()
         let terms = SessionTerms(
             account: ann, stamp: 0, client: client.id, clientID: "siem", app: nil, scope: scope,

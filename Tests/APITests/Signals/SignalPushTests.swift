@@ -85,7 +85,8 @@ import Values
         let pusher = try await SignalPusher()
         let world = pusher.ours.world
         let client = try #require(
-            try await FoldedQueries(log: world.log).knownClient("siem", in: world.realm))
+            try await MemoryQueries(log: world.log).ask(
+                KnownClient.byClientID, "siem", in: world.realm))
         try await world.carryOut(ClientChange.disable(client.id))
         #expect(try await pusher.posts().isEmpty)
         try await world.carryOut(ClientChange.enable(client.id))

@@ -13,7 +13,7 @@ struct SignalPusher {
     let ours: SignalWorld
     let feed: SignalReader
     let stream: UUID
-    let queries: FoldedQueries
+    let queries: MemoryQueries
 
     init() async throws {
         ours = try await SignalWorld(try await SignInWorld())
@@ -25,7 +25,7 @@ struct SignalPusher {
             ],
         ])
         stream = try #require(UUID(id))
-        queries = FoldedQueries(log: ours.world.log)
+        queries = MemoryQueries(log: ours.world.log)
         let (log, clock, mint) = (ours.world.log, ours.world.clock, ours.world.mint)
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) })
@@ -66,7 +66,9 @@ struct SignalPusher {
 
     var client: UUID {
         get async throws {
-            try #require(try await queries.knownClient("siem", in: ours.world.realm)).id
+            try #require(
+                try await queries.ask(KnownClient.byClientID, "siem", in: ours.world.realm)
+            ).id
         }
     }
 }

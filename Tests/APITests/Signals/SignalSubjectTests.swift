@@ -154,7 +154,8 @@ import Values
                 ], body: Array("{}".utf8), source: "203.0.113.7", id: "request-30"))
         let body = try #require(answer.stream)
         let client = try #require(
-            try await FoldedQueries(log: ours.world.log).knownClient("siem", in: ours.world.realm))
+            try await MemoryQueries(log: ours.world.log).ask(
+                KnownClient.byClientID, "siem", in: ours.world.realm))
         try await ours.happen(end, in: client.id)
         try await ours.end(try await ours.session(of: ann), of: ann)
         let written = Pieces()

@@ -97,35 +97,40 @@ final class HostDirectory: HostQueries {
         return value
     }
 
-    func realm(ofHost host: String) async throws(LogFailure) -> RealmID? {
-        try await ask { $0.hosts[host] }
+    func ask<Input, Answer>(
+        _ question: Question<Input, Answer>, _ input: Input, in realm: RealmID
+    ) async throws(LogFailure) -> Answer {
+        try await Self.answers.ask(question, input, in: realm, self)
     }
 
-    func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView? {
-        try await ask { $0.realms[realm] }
-    }
-
-    func app(slug: String, in realm: RealmID) async throws(LogFailure) -> AppView? {
-        try await ask { $0.apps[realm]?.first { $0.slug == slug } }
-    }
-
-    func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
-        try await ask { $0.webApps[realm]?.first { $0.id == id } }
-    }
-
-    func webApp(
-        slug: String, kind: WebAppKind, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        try await ask {
-            $0.webApps[realm]?.first { $0.card.slug == slug && $0.card.kind == kind }
+    private static let answers: Answers<HostDirectory> = {
+        var answers = Answers<HostDirectory>()
+        answers.on(HostView.byName) { me, _, host in
+            try await me.ask { state in
+                state.hosts[host].map {
+                    HostView(host: host, realm: $0, assignedAt: Timestamp(microseconds: 1))
+                }
+            }
         }
-    }
-
-    func webApp(
-        originHost host: String, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        try await ask { $0.webApps[realm]?.first { $0.card.originHost == host } }
-    }
+        answers.on(RealmView.byName) { me, realm, _ in try await me.ask { $0.realms[realm] } }
+        answers.on(AppView.bySlug) { me, realm, slug in
+            try await me.ask { $0.apps[realm]?.first { $0.slug == slug } }
+        }
+        answers.on(WebAppView.byID) { me, realm, id in
+            try await me.ask { $0.webApps[realm]?.first { $0.id == id } }
+        }
+        answers.on(WebAppView.bySlug) { me, realm, asked in
+            try await me.ask {
+                $0.webApps[realm]?.first {
+                    $0.card.slug == asked.slug && $0.card.kind == asked.kind
+                }
+            }
+        }
+        answers.on(WebAppView.byOrigin) { me, realm, host in
+            try await me.ask { $0.webApps[realm]?.first { $0.card.originHost == host } }
+        }
+        return answers
+    }()
 
     func revision(of realm: RealmID) -> Int64 {
         besides() + state.withLock { $0.revisions[realm] ?? 0 }

@@ -6,14 +6,14 @@ import Values
 
 /// The index of events as the model keeps it, of what the tests here look for: an event's own fields, or those of
 /// the event that began its stream.
-extension EventIndexQueries where Self: Folding {
+extension MemoryQueries {
     func positions(
-        about references: EventReferences, after position: Int64, limit: Int, in realm: RealmID
+        _ asked: (about: EventReferences, after: Int64, limit: Int), in realm: RealmID
     ) async throws(LogFailure) -> ValueAtPosition<[Int64]> {
         let index = try await index(of: realm)
-        let found = index.filter { $0.position > position && $0.references.has(references) }
+        let found = index.filter { $0.position > asked.after && $0.references.has(asked.about) }
         return ValueAtPosition(
-            Array(found.map { $0.position }.prefix(limit)), epoch: 1,
+            Array(found.map { $0.position }.prefix(asked.limit)), epoch: 1,
             position: index.last?.position ?? 0)
     }
 

@@ -7,27 +7,27 @@ import Values
 /// Lists with filters, which may be made to stop somewhere (`WatchedLog.stopScans`).
 extension MemoryQueries {
     func filteredAuditTrail(
-        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
+        of realm: RealmID, _ asked: AuditPage
     ) async throws(LogFailure) -> ScannedPage<AuditEntry, Int64> {
-        let all = try await auditTrail(of: realm, selection, after: position, limit: .max)
-        let wanted = try await wanted(selection.filter, of: realm)
+        let all = try await auditTrail(of: realm, (asked.selection, asked.after, .max))
+        let wanted = try await wanted(asked.selection.filter, of: realm)
         let stop = log.scanStop
         let found = all.filter { wanted.contains($0.position) && $0.position <= stop ?? .max }
-        return ScannedPage(Array(found.prefix(limit)), stoppedAt: stop)
+        return ScannedPage(Array(found.prefix(asked.limit)), stoppedAt: stop)
     }
 
     func filteredLoginHistory(
-        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+        of realm: RealmID, _ asked: LoginHistoryPage
     ) async throws(LogFailure) -> ScannedPage<LoginView, LoginPlace> {
-        let found = try await logins(of: realm, selection, after: place)
+        let found = try await logins(of: realm, asked.selection, after: asked.after)
         return ScannedPage(
-            Array(found.prefix(limit)),
+            Array(found.prefix(asked.limit)),
             stoppedAt: log.scanStop.map { LoginPlace(at: Timestamp(seconds: 0), position: $0) })
     }
 
     func loginCounts(
         of realm: RealmID, _ selection: LoginSelection, by group: LoginGroup,
-        after place: LoginPlace?
+        _ place: LoginPlace?
     ) async throws(LogFailure) -> ScannedPage<LoginCount, LoginPlace> {
         let found = try await logins(of: realm, selection, after: place)
         let groups = Dictionary(grouping: found) { login -> String? in
@@ -55,7 +55,7 @@ extension MemoryQueries {
     private func logins(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?
     ) async throws(LogFailure) -> [LoginView] {
-        let all = try await loginHistory(of: realm, selection, after: place, limit: .max)
+        let all = try await loginHistory(of: realm, (selection, place, .max))
         let events = try await log.events(from: 1, limit: .max, in: realm)
         return all.filter { login in
             guard let filter = selection.filter else { return true }

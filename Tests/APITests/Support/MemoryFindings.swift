@@ -8,14 +8,13 @@ import Values
 
 /// Findings, folded from the log each time.
 extension MemoryQueries {
-    func finding(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> FindingView? {
-        try await findings(in: realm, FindingSelection(), after: nil, limit: .max)
-            .first { $0.id == id }
-    }
-
     func findings(
-        in realm: RealmID, _ selection: FindingSelection, after: UUID?, limit: Int
+        in realm: RealmID,
+        _ asked: (selection: FindingSelection, after: UUID?, limit: Int) = (
+            FindingSelection(), nil, .max
+        )
     ) async throws(LogFailure) -> ListPage<FindingView> {
+        let (selection, after, limit) = asked
         var states: [UUID: (state: Finding, first: Recorded, last: Recorded)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             guard let event = FindingEvent(recorded) else { continue }

@@ -5,23 +5,46 @@ import JSON
 import ReadModels
 import Values
 
-/// The queries of the admin API, answered by folding the log each time.
-struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
+/// The read models, folded from the log for each question.
+struct MemoryQueries: RealmQueries, LogProofQueries {
     let log: WatchedLog
+    let signals = MemorySignals()
 
-    func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {
-        try await adminKeys(after: nil, limit: .max).first { $0.id == id }
+    func ask<Input, Answer>(
+        _ question: Question<Input, Answer>, _ input: Input, in realm: RealmID
+    ) async throws(LogFailure) -> Answer {
+        try await Self.answers.ask(question, input, in: realm, self)
     }
 
-    func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> ListPage<AdminKeyView> {
-        let folded = try await streams(AdminKey.self, named: "admin_key.created", in: .system)
-        let views = folded.map { key in
+    func advance(
+        _ token: UUID, to sequence: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        throw .unavailable
+    }
+
+    func remember(
+        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        throw .unavailable
+    }
+
+    /// There is no replay guard.
+    func line(
+        of session: UUID, signing sequence: Int64, in realm: RealmID,
+        isRight: @escaping @Sendable (SessionView) -> Bool
+    ) async throws(LogFailure) -> SessionLine? {
+        throw .unavailable
+    }
+}
+
+extension MemoryQueries {
+    func adminKeys() async throws(LogFailure) -> [AdminKeyView] {
+        try await streams(AdminKey.self, named: "admin_key.created", in: .system).map { key in
             AdminKeyView(
                 id: key.stream, name: key.state.name, digest: key.state.digest?.bytes ?? [],
                 scope: key.state.scope, permissions: key.state.permissions, createdAt: key.first,
                 revokedAt: key.state.isRevoked ? key.last : nil)
         }
-        return try await page(views, of: .system, after: after, limit: limit, id: \.id)
     }
 
     func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView? {
@@ -33,111 +56,58 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         }
     }
 
-    func realms(after: String?, limit: Int) async throws(LogFailure) -> ListPage<RealmView> {
-        var views: [RealmView] = []
-        for id in log.realms where after.map({ id.name > $0 }) ?? true {
-            if let view = try await realm(id) { views.append(view) }
-        }
-        return try await listed(Array(views.prefix(limit)), of: .system)
-    }
-
-    func hosts(
-        of realm: RealmID, after: String?, limit: Int
-    ) async throws(LogFailure) -> ListPage<HostView> {
+    func hosts(of realm: RealmID) async throws(LogFailure) -> [HostView] {
         let folded = try await streams(Host.self, named: "host.assigned", in: .system)
-        let views = folded.filter { $0.state.realm == realm }.map { host in
+        return folded.filter { $0.state.realm == realm }.map { host in
             HostView(host: host.state.name, realm: realm, assignedAt: host.last)
         }
-        return try await page(views, of: .system, after: after, limit: limit, id: \.host)
     }
 
-    func app(_ app: UUID, in realm: RealmID) async throws(LogFailure) -> AppView? {
-        try await apps(in: realm, after: nil, limit: .max).first { $0.id == app }
-    }
-
-    func apps(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<AppView> {
+    func apps(_ realm: RealmID) async throws(LogFailure) -> [AppView] {
         let folded = try await streams(App.self, named: "app.created", in: realm)
-        let views = folded.filter { !$0.state.isDeleted }.map { app in
+        return folded.filter { !$0.state.isDeleted }.map { app in
             AppView(
                 id: app.stream, slug: app.state.slug, name: app.state.name,
                 settings: app.state.settings.overrides, createdAt: app.first)
         }
-        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
-    func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
-        try await FoldedQueries(log: log).installations(in: realm)
+    func settings(
+        ofApp app: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> Settings? {
+        let settings = try await fold(Realm.self, Realm.stream, realm).settings
+        let face = try await fold(App.self, app, realm)
+        return face.isDeleted ? settings : settings.overlaid(by: face.settings)
     }
 
     func history(
-        of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
-        after position: Int64, limit: Int
+        of asked: (installation: UUID, attestation: UUID?, after: Int64, limit: Int),
+        in realm: RealmID
     ) async throws(LogFailure) -> [AuditEntry] {
-        let clientID = Installation.clientID(of: installation)
+        let clientID = Installation.clientID(of: asked.installation)
         let actor = "client:\(clientID)"
-        let streams = [installation, AppKey.stream(of: installation), attestation]
+        let streams = [
+            asked.installation, AppKey.stream(of: asked.installation), asked.attestation,
+        ]
         return Array(
-            try await log.events(from: position + 1, limit: .max, in: realm).filter {
+            try await log.events(from: asked.after + 1, limit: .max, in: realm).filter {
                 streams.contains($0.stream) || $0.actor == actor
                     || ($0.name.hasPrefix("session.") && $0.open["client_id"] == .string(clientID))
-            }.prefix(limit).map {
+            }.prefix(asked.limit).map {
                 AuditEntry(
                     position: $0.position, at: $0.at, type: $0.name, stream: $0.stream,
                     actor: $0.actor, fields: $0.open)
             })
     }
 
-    func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
-        try await webApps(in: realm, after: nil, limit: .max).first { $0.id == id }
-    }
-
-    func webApp(
-        slug: String, kind: WebAppKind, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        try await webApps(in: realm, after: nil, limit: .max).first {
-            $0.card.slug == slug && $0.card.kind == kind
+    func webApps(_ realm: RealmID) async throws(LogFailure) -> [WebAppView] {
+        try await streams(WebApp.self, named: "web_app.registered", in: realm).compactMap { app in
+            guard !app.state.isRemoved, let card = app.state.card else { return nil }
+            return WebAppView(id: app.stream, card: card, createdAt: app.first)
         }
     }
 
-    func webApp(
-        originHost host: String, in realm: RealmID
-    ) async throws(LogFailure) -> WebAppView? {
-        try await webApps(in: realm, after: nil, limit: .max).first {
-            $0.card.originHost == host
-        }
-    }
-
-    func webApps(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<WebAppView> {
-        let folded = try await streams(WebApp.self, named: "web_app.registered", in: realm)
-        var views: [WebAppView] = []
-        for app in folded where !app.state.isRemoved {
-            guard let card = app.state.card else { continue }
-            views.append(WebAppView(id: app.stream, card: card, createdAt: app.first))
-        }
-        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
-    }
-
-    func subscription(
-        _ id: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> SubscriptionView? {
-        try await allSubscriptions(in: realm).first { $0.id == id }
-    }
-
-    func subscriptions(
-        of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<SubscriptionView> {
-        try await page(
-            try await allSubscriptions(in: realm).filter { $0.kind == kind }, of: realm,
-            after: after, limit: limit, id: \.id)
-    }
-
-    private func allSubscriptions(
-        in realm: RealmID
-    ) async throws(LogFailure) -> [SubscriptionView] {
+    func subscriptions(_ realm: RealmID) async throws(LogFailure) -> [SubscriptionView] {
         let folded = try await streams(
             Subscription.self, named: "subscription.created", in: realm)
         return folded.filter { $0.state.standing != .deleted }.map { one in
@@ -148,68 +118,57 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         }
     }
 
-    func client(
-        _ clientID: String, in realm: RealmID
-    ) async throws(LogFailure) -> ClientView? {
-        try await clients(in: realm, after: nil, limit: .max).first { $0.clientID == clientID }
-    }
-
-    func clients(
-        ofApp app: UUID, in realm: RealmID, limit: Int
-    ) async throws(LogFailure) -> [ClientView] {
-        let all = try await clients(in: realm, after: nil, limit: .max)
-        return Array(
-            all.filter { $0.metadata["app_id"] == .string(app.description) }.prefix(limit))
-    }
-
-    func clients(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<ClientView> {
+    func clients(_ realm: RealmID) async throws(LogFailure) -> [ClientView] {
         let folded = try await streams(Client.self, named: "client.registered", in: realm)
-        let views = folded.filter { !$0.state.isDeleted }.map { client in
+        return folded.filter { !$0.state.isDeleted }.map { client in
             var metadata = client.state.metadata?.members ?? [:]
             metadata["contacts"] = nil
             return ClientView(
                 id: client.stream, clientID: client.state.clientID, metadata: metadata,
                 isDisabled: client.state.isDisabled, issuedAt: client.first)
         }
-        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
-    func invites(
-        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<InviteView> {
-        let folded = try await streams(Invite.self, named: "invite.created", in: realm)
-        var views: [InviteView] = []
-        for invite in folded where !invite.state.isRevoked {
-            guard let terms = invite.state.terms, app == nil || terms.app == app else { continue }
-            views.append(
-                InviteView(
-                    id: invite.stream, terms: terms, createdAt: invite.first,
-                    usedAt: invite.state.usedAt))
+    func knownClient(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> KnownClient? {
+        log.countLookup()
+        for event in try await log.events(from: 1, limit: .max, in: realm)
+        where event.open["client_id"]?.string == clientID && event.name == "client.registered" {
+            let client = try await fold(Client.self, event.stream, realm)
+            guard let metadata = client.metadata, !client.isDeleted else { continue }
+            return KnownClient(
+                id: event.stream, metadata: metadata, secret: client.secret,
+                isDisabled: client.isDisabled)
         }
-        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
+        return nil
+    }
+
+    func invites(_ realm: RealmID) async throws(LogFailure) -> [InviteView] {
+        try await streams(Invite.self, named: "invite.created", in: realm).compactMap { invite in
+            guard !invite.state.isRevoked, let terms = invite.state.terms else { return nil }
+            return InviteView(
+                id: invite.stream, terms: terms, createdAt: invite.first,
+                usedAt: invite.state.usedAt)
+        }
     }
 
     func registrationTokens(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<RegistrationTokenView> {
-        let folded = try await streams(
-            RegistrationToken.self, named: "registration_token.created", in: realm)
-        var views: [RegistrationTokenView] = []
-        for token in folded where !token.state.isRevoked {
-            guard let terms = token.state.terms else { continue }
-            views.append(
-                RegistrationTokenView(
-                    id: token.stream, terms: terms, used: token.state.used,
-                    createdAt: token.first))
+        _ realm: RealmID
+    ) async throws(LogFailure) -> [RegistrationTokenView] {
+        try await streams(
+            RegistrationToken.self, named: "registration_token.created", in: realm
+        ).compactMap { token in
+            guard !token.state.isRevoked, let terms = token.state.terms else { return nil }
+            return RegistrationTokenView(
+                id: token.stream, terms: terms, used: token.state.used, createdAt: token.first)
         }
-        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
     func auditTrail(
-        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
+        of realm: RealmID, _ asked: AuditPage
     ) async throws(LogFailure) -> [AuditEntry] {
+        let (selection, position, limit) = asked
         let isNewest = selection.isNewestFirst
         let from = isNewest ? 1 : (position ?? 0) + 1
         let found = try await log.events(from: from, limit: .max, in: realm).filter { event in
@@ -228,6 +187,55 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         }
     }
 
+    func appMethods(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [AppMethodView] {
+        let events = try await log.events(from: 1, limit: .max, in: realm)
+        var found: [AppMethodView] = []
+        for owner in Set(events.filter { $0.name.hasPrefix("app_method.") }.map(\.stream)) {
+            for event in events where event.stream == owner {
+                switch TenantMethodEvent(event) {
+                case .keyEnrolled(let key, account, let client, _)?:
+                    found.append(
+                        AppMethodView(
+                            owner: owner, key: key.id, account: account, client: client,
+                            method: key.method, enrolledAt: key.enrolledAt))
+                case .pinSet(_, account, let client, let at, _)?:
+                    found.removeAll { $0.owner == owner && $0.key == nil }
+                    found.append(
+                        AppMethodView(
+                            owner: owner, key: nil, account: account, client: client, method: .pin,
+                            enrolledAt: at))
+                case .keyRemoved(let key, account, _)?: found.removeAll { $0.key == key }
+                case .pinRemoved(account, _)?:
+                    found.removeAll { $0.owner == owner && $0.key == nil }
+                default: break
+                }
+            }
+        }
+        return found
+    }
+
+    func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {
+        try await fold(Consent.self, id, realm).given.map { ConsentView(id: id, given: $0) }
+    }
+
+    func consents(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ConsentView] {
+        var found: [ConsentView] = []
+        let events = try await log.events(from: 1, limit: .max, in: realm)
+        for id in Set(events.filter { $0.name == "consent.given" }.map(\.stream)) {
+            guard let view = try await consent(id, in: realm), view.given.account == account
+            else { continue }
+            found.append(view)
+        }
+        return found.sorted { $0.id < $1.id }
+    }
+}
+
+/// The log of the server, as far as the routes have to know.
+extension MemoryQueries {
     func checkpoint(of realm: RealmID) async throws(LogFailure) -> [UInt8]? {
         let head = try await log.head(of: realm)
         return head.position == 0 ? nil : Array("urd.example/\(realm)\n\(head.position)\n".utf8)
@@ -259,15 +267,17 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         guard level == 0, index == 0 else { return nil }
         return Array(repeating: 1, count: 32 * width)
     }
+}
 
-    private struct Stream<State: StreamState>: Sendable {
+extension MemoryQueries {
+    struct Stream<State: StreamState>: Sendable {
         let stream: UUID
         var state = State()
         let first: Timestamp
         var last: Timestamp
     }
 
-    private func streams<State: StreamState>(
+    func streams<State: StreamState>(
         _ type: State.Type, named first: String, in realm: RealmID
     ) async throws(LogFailure) -> [Stream<State>] {
         var found: [UUID: Stream<State>] = [:]
@@ -284,11 +294,11 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         return found.values.sorted { $0.stream < $1.stream }
     }
 
-    private func page<Item: Sendable, ID: Comparable>(
-        _ items: [Item], of realm: RealmID, after: ID?, limit: Int, id: (Item) -> ID
+    func page<Item: Sendable, ID: Comparable>(
+        _ items: [Item], of realm: RealmID, _ asked: (after: ID?, limit: Int), id: (Item) -> ID
     ) async throws(LogFailure) -> ListPage<Item> {
         let sorted = items.sorted { id($0) < id($1) }
-        let wanted = after.map { after in sorted.filter { id($0) > after } } ?? sorted
-        return try await listed(Array(wanted.prefix(limit)), of: realm)
+        let wanted = asked.after.map { after in sorted.filter { id($0) > after } } ?? sorted
+        return try await listed(Array(wanted.prefix(asked.limit)), of: realm)
     }
 }

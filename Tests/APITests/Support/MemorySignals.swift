@@ -23,7 +23,7 @@ final class MemorySignals: Sendable {
     }
 }
 
-extension FoldedQueries: SignalQueries {
+extension MemoryQueries {
     func signalStreams(
         of client: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [SignalStreamView] {

@@ -5,31 +5,9 @@ import JSON
 import ReadModels
 import Values
 
-/// The accounts, folded from the log each time.
-extension Folding {
-    func account(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView? {
-        try await accounts(in: realm, after: nil, limit: .max).first { $0.id == id }
-    }
-
-    func account(
-        mailbox: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> AccountView? {
-        try await accounts(in: realm, after: nil, limit: .max).first {
-            $0.mailbox == mailbox || $0.phoneMailbox == mailbox
-        }
-    }
-
-    func newestAccounts(
-        in realm: RealmID, behind skipped: Int, limit: Int
-    ) async throws(LogFailure) -> [AccountView] {
-        let all = try await accounts(in: realm, after: nil, limit: .max)
-        let newest = all.sorted { ($0.registeredAt, $0.id) > ($1.registeredAt, $1.id) }
-        return Array(newest.dropFirst(skipped).prefix(limit))
-    }
-
-    func accounts(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<AccountView> {
+/// What is read of the people of a realm, folded from the log each time.
+extension MemoryQueries {
+    func accounts(_ realm: RealmID) async throws(LogFailure) -> [AccountView] {
         var found: [UUID: (state: Account, first: Timestamp, last: Timestamp)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             guard let event = AccountEvent(recorded) else { continue }
@@ -38,14 +16,9 @@ extension Folding {
             known.last = recorded.at
             found[recorded.stream] = known
         }
-        let views = found.filter { !$0.value.state.isDeleted }.map { id, known in
+        return found.filter { !$0.value.state.isDeleted }.map { id, known in
             AccountView(id, as: known.state, registeredAt: known.first, changedAt: known.last)
         }
-        return try await listed(
-            Array(
-                views.sorted { $0.id < $1.id }
-                    .filter { view in after.map { view.id > $0 } ?? true }.prefix(limit)),
-            of: realm)
     }
 
     /// What moves with the log is where the log is.
@@ -55,12 +28,8 @@ extension Folding {
         let head = try await log.head(of: realm).position
         return ListPage(items, position: head, head: head)
     }
-}
-
-/// What is read of the people of a realm, folded from the log each time.
-extension AccountQueries where Self: Folding {
     func mails(
-        of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
+        of realm: RealmID, _ asked: DeliveryPage
     ) async throws(LogFailure) -> [DeliveryView] {
         var found: [UUID: (state: Mail, first: Int64, last: Recorded)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
@@ -76,12 +45,14 @@ extension AccountQueries where Self: Folding {
                 hasFailed: known.state.status == .failed, attempts: known.state.attempts,
                 dueAt: known.last.at, code: known.last.open["code"]?.integer.map(Int.init),
                 reason: known.last.open["reason"]?.string.flatMap(MailFault.init(rawValue:)))
-        }.filter { !failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
-            .filter { mail in after.map { mail.id > $0 } ?? true }.prefix(limit).map { $0 }
+        }.filter { !asked.failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
+            .filter { mail in asked.after.map { mail.id > $0 } ?? true }.prefix(asked.limit).map {
+                $0
+            }
     }
 
     func notifications(
-        of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
+        of realm: RealmID, _ asked: DeliveryPage
     ) async throws(LogFailure) -> [DeliveryView] {
         var found: [UUID: (state: Identity.Notification, at: Timestamp, position: Int64)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
@@ -96,13 +67,16 @@ extension AccountQueries where Self: Folding {
                 id: id, kind: known.state.terms?.category ?? "", position: known.position,
                 hasFailed: known.state.status == .failed, attempts: known.state.attempts,
                 dueAt: known.at, code: nil)
-        }.filter { !failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
-            .filter { one in after.map { one.id > $0 } ?? true }.prefix(limit).map { $0 }
+        }.filter { !asked.failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
+            .filter { one in asked.after.map { one.id > $0 } ?? true }.prefix(asked.limit).map {
+                $0
+            }
     }
 
-    func loginHistory(
-        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    func clientLogins(
+        of realm: RealmID, _ asked: LoginHistoryPage
     ) async throws(LogFailure) -> [LoginView] {
+        let (selection, place, limit) = asked
         var views: [LoginView] = []
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             switch SessionEvent(recorded) {
@@ -153,32 +127,9 @@ extension AccountQueries where Self: Folding {
         }
         return Array(chosen.prefix(limit))
     }
-
-    func followed(
-        _ list: FollowingList, of realm: RealmID
-    ) async throws(LogFailure) -> FollowedPosition? {
-        let head = try await log.head(of: realm)
-        return FollowedPosition(
-            epoch: head.epoch, position: head.position - log.lag, head: head.position)
-    }
-
-    func reaches(
-        _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
-    ) async throws(LogFailure) -> FollowedPosition.Reached {
-        let head = try await log.head(of: realm)
-        if head.epoch != epoch { return .never }
-        let now = FollowedPosition(
-            epoch: epoch, position: head.position - log.lag, head: head.position)
-        return now.position >= position ? .yes(now) : .notYet(now)
-    }
 }
 
-/// Queries that are answered by folding a log.
-protocol Folding: Sendable {
-    var log: WatchedLog { get }
-}
-
-extension Folding {
+extension MemoryQueries {
     func fold<State: StreamState>(
         _ type: State.Type, _ stream: UUID, _ realm: RealmID
     ) async throws(LogFailure) -> State {
@@ -191,7 +142,7 @@ extension Folding {
     }
 }
 
-extension SessionQueries where Self: Folding {
+extension MemoryQueries {
     func line(of session: UUID, in realm: RealmID) async throws(LogFailure) -> SessionLine? {
         guard let session = try await view(session, in: realm) else { return nil }
         var above: [UUID: SessionView] = [:]
@@ -220,19 +171,10 @@ extension SessionQueries where Self: Folding {
             refreshedAt: session.refreshedAt, isOver: isOver)
     }
 
-    func lastSessionsOfClients(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [ClientSession] {
-        try await sessions(
-            of: account, in: realm, at: Timestamp(seconds: 0), after: nil, limit: .max
-        ).map {
-            ClientSession(id: $0.id, clientID: $0.terms.clientID, lastUsedAt: $0.lastUsedAt)
-        }.sorted { $0.lastUsedAt > $1.lastUsedAt }
-    }
-
     func sessions(
-        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
+        in realm: RealmID, _ asked: PageOfAccount
     ) async throws(LogFailure) -> [OpenSessionView] {
+        let (account, now, after, limit) = asked
         var sessions: [UUID: (state: Session, opened: Timestamp, used: Timestamp)] = [:]
         var holder = Account()
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {

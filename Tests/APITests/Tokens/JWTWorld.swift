@@ -131,7 +131,7 @@ struct JWTWorld: Sendable {
             keys: TokenKeys(
                 commands: Dispatcher(log: log), clock: realmClock, revision: { _ in log.revision },
                 generate: { try SigningKey.pooled($0) }),
-            events: log, queries: FoldedQueries(log: log), clock: realmClock)
+            events: log, queries: MemoryQueries(log: log), clock: realmClock)
         let ended = try await log.stream(session, after: 0, in: world.realm).last
         let position = try #require(ended?.position)
         return try #require(try await letters.letter(at: position, in: world.realm)).token

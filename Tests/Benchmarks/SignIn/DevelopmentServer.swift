@@ -12,23 +12,25 @@ final class DevelopmentServer: @unchecked Sendable {
     private let serving: Program.Running
     private let folder: String
 
-    /// - Parameter number: tells those that run at the same time apart.
-    init(number: Int = 0) async throws {
-        guard let binary = ServeFigures.findBinary() else {
+    /// - Parameters:
+    ///   - number: tells those that run at the same time apart.
+    ///   - program: the server, and what it is run by; nil for the one beside this program.
+    init(number: Int = 0, program: [String]? = nil) async throws {
+        guard let program = program ?? ServeFigures.findBinary().map({ [$0] }) else {
             throw BenchmarkFailure("There is no urd beside this program.")
         }
         folder = "/tmp/urd-bench-\(getpid())-\(number)"
         port = 18_090 + UInt16(number)
         let file = "\(folder)/dev.env"
         serving = try Program.start(
-            [binary, "dev"],
+            program + ["dev"],
             environment: [
                 "PATH": "/usr/bin:/bin:/usr/sbin", "URD_DATA": folder,
                 "URD_PORT": String(port),
             ], log: "\(folder).log")
         let started = ContinuousClock.now
         while !FileManager.default.fileExists(atPath: file) {
-            guard serving.isRunning, ContinuousClock.now - started < .seconds(60) else {
+            guard serving.isRunning, ContinuousClock.now - started < .seconds(180) else {
                 throw BenchmarkFailure("urd dev did not start: \(Self.lastWords("\(folder).log"))")
             }
             try await Task.sleep(for: .milliseconds(50))
@@ -82,17 +84,24 @@ final class DevelopmentServer: @unchecked Sendable {
     /// The realm's own host, and its app's.
     var requests: Requests { Requests(host: "demo.localhost:\(port)") }
 
+    /// What asks the admin API for something.
+    func administration(
+        _ method: String, _ path: String, _ body: String, realm: String? = "demo"
+    ) -> [UInt8] {
+        let place = realm.map { "/\($0)" } ?? ""
+        return Array(
+            """
+            \(method) /api/admin/realms\(place)\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\
+            Authorization: Bearer \(values["URD_ADMIN_KEY"] ?? "")\r\n\
+            Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)
+            """.utf8)
+    }
+
     /// Asks the admin API for something.
     func administer(
         _ method: String, _ path: String, _ body: String, realm: String? = "demo"
     ) throws -> JSON {
-        let place = realm.map { "/\($0)" } ?? ""
-        let request = """
-            \(method) /api/admin/realms\(place)\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\
-            Authorization: Bearer \(values["URD_ADMIN_KEY"] ?? "")\r\n\
-            Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)
-            """
-        let answer = try Line(port: port).send(Array(request.utf8))
+        let answer = try Line(port: port).send(administration(method, path, body, realm: realm))
         guard (200..<300).contains(answer.status) else {
             throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
         }

@@ -16,7 +16,7 @@ final class Mailbox: @unchecked Sendable {
     }
 
     /// The refresh token that signing in brings.
-    func signIn(_ address: String) throws -> String {
+    func signIn(_ address: String, scope: String = "openid+offline_access") throws -> String {
         if newest[address] == nil {
             let mails = try inbox.send(requests.get("/inbox?to=\(address)")).json?.array
             newest[address] = mails?.first?["id"]?.string
@@ -30,7 +30,7 @@ final class Mailbox: @unchecked Sendable {
             requests.post(
                 "/connect/token",
                 "grant_type=urn:cocoar:otp&client_id=demo-native&username=\(address)&otp_code="
-                    + "\(try code(address))&scope=openid+offline_access"))
+                    + "\(try code(address))&scope=\(scope)"))
         guard let token = answer.refreshToken else { throw answer.failure }
         return token
     }

@@ -20,9 +20,15 @@ struct Service: Sendable {
     private var form: String { "client_id=\(name)&client_secret=\(secret)" }
     private var asking: String { "grant_type=client_credentials&scope=jobs&\(form)" }
 
+    /// Asks for a token.
+    var request: [UInt8] { server.requests.post("/connect/token", asking) }
+
+    func introspection(of token: String) -> [UInt8] {
+        server.requests.post("/connect/introspect", "token=\(token)&\(form)")
+    }
+
     func token() throws -> String {
-        let answer = try Line(port: server.port).send(
-            server.requests.post("/connect/token", asking))
+        let answer = try Line(port: server.port).send(request)
         guard let token = answer.json?["access_token"]?.string else { throw answer.failure }
         return token
     }

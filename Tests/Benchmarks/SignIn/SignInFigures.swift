@@ -59,8 +59,8 @@ enum SignInFigures {
     }
 
     /// The limits are there to slow strangers down, and so is the pause; both would be measured.
-    static func open(_ number: Int) async throws -> DevelopmentServer {
-        let server = try await DevelopmentServer(number: number)
+    static func open(_ number: Int, _ program: [String]? = nil) async throws -> DevelopmentServer {
+        let server = try await DevelopmentServer(number: number, program: program)
         _ = try server.administer(
             "PATCH", "/settings",
             #"""

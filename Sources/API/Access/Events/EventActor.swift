@@ -4,7 +4,7 @@ struct EventActor: Sendable, Equatable {
     enum Kind: String, Sendable {
         /// A person of the realm.
         case person = "app_user"
-        /// An operator at the command line.
+        /// An operator at the command line, or with a configuration file.
         case `operator` = "user"
         case client = "service_account"
         /// An admin key, or the token that a client registered with.
@@ -24,7 +24,7 @@ struct EventActor: Sendable, Equatable {
         kind =
             switch head {
             case "user": .person
-            case "operator": .operator
+            case "operator", "apply": .operator
             case "client": .client
             case "admin", "registration-token": .key
             // A provider ends its own sessions.

@@ -152,7 +152,8 @@ struct EventEnvelope: Sendable {
                 "State of the personal fields, if the event has any.")))
 
     static let example: JSON = [
-        "id": "evt_Xb1cKx3mQ0q0k5yq2G8j7w", "type": "session.ended", "revision": 1,
+        "id": "evt_Xb1cKx3mQ0q0k5yq2G8j7w", "type": .string(SessionEvent.Form.ended.name),
+        "revision": 1,
         "schema": "https://id.example.org/schemas/events/session.ended/1", "realm": "acme",
         "epoch": 3, "position": 48_211, "cursor": "3:48211", "at": "2026-11-21T01:23:45.123456Z",
         "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "version": 4,

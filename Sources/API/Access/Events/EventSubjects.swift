@@ -1,5 +1,5 @@
 public import EventSourcing
-internal import ReadModels
+public import ReadModels
 internal import Values
 
 /// Whom the events that a reader is sent are to be about. An event does not always say so itself: the index does,
@@ -10,12 +10,12 @@ public struct EventSubjects: Sendable {
     var clients: Set<UUID> = []
     /// What asks the index about them.
     var expression: FilterExpression?
-    let index: any EventIndexQueries
+    let index: any QuestionPort
     let realm: RealmID
 
     /// - Parameter expression: what asks the index, of a filter that is kept.
     public init(
-        _ expression: FilterExpression? = nil, index: any EventIndexQueries, realm: RealmID
+        _ expression: FilterExpression? = nil, index: any QuestionPort, realm: RealmID
     ) {
         self.expression = expression
         self.index = index
@@ -38,7 +38,8 @@ public struct EventSubjects: Sendable {
         let deadline = ContinuousClock.now + patience
         var pause = Self.shortestPause
         while true {
-            if let found = try? await index.references(of: positions, in: realm),
+            if let found = try? await index.ask(
+                EventReferences.ofPositions, positions, in: realm),
                 found.epoch == epoch, found.position >= last
             {
                 return Set(events.filter { wants($0, found.value) }.map(\.position))

@@ -32,7 +32,8 @@ struct KnownServices: Sendable {
                 var found: [FederationService] = []
                 var last: UUID?
                 while true {
-                    let page = try await queries.clients(in: realm, after: last, limit: Self.page)
+                    let page = try await queries.ask(
+                        ClientView.page, (after: last, limit: Self.page), in: realm)
                     found += page.compactMap(FederationService.init)
                     guard page.count == Self.page, let next = page.last?.id else { return found }
                     last = next

@@ -65,7 +65,7 @@ public struct Places: Sendable {
 
     /// A realm as it is at none of its hosts: for who looks at it from within.
     func ground(of realm: RealmID) async throws(LogFailure) -> HostConfiguration? {
-        guard let known = try await queries.realm(realm) else { return nil }
+        guard let known = try await queries.ask(RealmView.byName, in: realm) else { return nil }
         let settings = Settings(overrides: known.settings)
         let issuer = Self.withoutSlash(settings[SettingCatalogue.linksBaseURL]) ?? ""
         return HostConfiguration(
@@ -189,7 +189,8 @@ extension Places {
         let own = host.names.map { ($0, true) }
         let above = host.parent?.host.names.map { ($0, false) } ?? []
         for (name, isAssigned) in own + above {
-            guard let realm = try await queries.realm(ofHost: name) else { continue }
+            guard let realm = try await queries.ask(HostView.byName, name, in: .system)?.realm
+            else { continue }
             // What belongs to no tenant has no face.
             guard realm != .system else { return nil }
             return HostTarget(
@@ -216,13 +217,15 @@ extension Places {
     private static func look(
         at lead: HostTarget, in queries: any HostQueries
     ) async throws(LogFailure) -> HostSettings {
-        guard let realm = try await queries.realm(lead.realm) else { return HostSettings() }
+        guard let realm = try await queries.ask(RealmView.byName, in: lead.realm) else {
+            return HostSettings()
+        }
         var tenancy = HostSettings(
             exists: true, isDisabled: realm.isDisabled,
             settings: Settings(overrides: realm.settings))
         tenancy.realmLinks = withoutSlash(tenancy.settings[SettingCatalogue.linksBaseURL])
         if let slug = slug(lead.host, under: tenancy.settings[SettingCatalogue.primaryDomain]),
-            let app = try await queries.app(slug: slug, in: lead.realm)
+            let app = try await queries.ask(AppView.bySlug, slug, in: lead.realm)
         {
             tenancy.app = app.id
             tenancy.settings = tenancy.settings.overlaid(by: Settings(overrides: app.settings))
@@ -241,10 +244,12 @@ extension Places {
     ) async throws(LogFailure) -> WebAppView? {
         guard lead.isAssigned else {
             guard let label = lead.host.parent?.label else { return nil }
-            return try await queries.webApp(slug: label, kind: .app, in: lead.realm)
+            return try await queries.ask(WebAppView.bySlug, (label, .app), in: lead.realm)
         }
         for name in lead.host.names {
-            if let app = try await queries.webApp(originHost: name, in: lead.realm) { return app }
+            if let app = try await queries.ask(WebAppView.byOrigin, name, in: lead.realm) {
+                return app
+            }
         }
         return nil
     }

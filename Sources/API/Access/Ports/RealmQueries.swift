@@ -1,12 +1,22 @@
 public import EventSourcing
-public import Identity
 public import ReadModels
 public import Values
 
-/// What signing in reads, each answer as fresh as the log itself.
-public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, SignalQueries,
-    RequestSequences
-{
+/// What the surfaces of a realm ask for.
+public protocol RealmQueries: QuestionPort, SignalQueries, RequestSequences {
+    /// Begins the query of an account's passkeys now; the answer is awaited later.
+    func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]>
+}
+
+extension RealmQueries {
+    /// The default for a port that answers at once.
+    public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
+        { () throws(LogFailure) in try await ask(PasskeyView.ofAccount, account, in: realm) }
+    }
+}
+
+/// The replay guard of requests that tokens have signed: `RequestSequenceStore` over the database.
+public protocol RequestSequences: Sendable {
     /// The session of a request that is signed by its key, and whose sequence number is used up by that, on all nodes. Nil:
     /// the signature is missing, or that number or a higher one was used up before.
     func line(
@@ -14,75 +24,61 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         isRight: @escaping @Sendable (SessionView) -> Bool
     ) async throws(LogFailure) -> SessionLine?
 
-    /// By the name that it goes by in OAuth. Deleted clients are not found.
-    func knownClient(
-        _ clientID: String, in realm: RealmID
-    ) async throws(LogFailure) -> KnownClient?
+    /// Takes a number for a token, on all nodes. False: that number or a higher one was used (replay).
+    func advance(
+        _ token: UUID, to sequence: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> Bool
 
-    /// In the order of their ids, from behind one on.
-    func clients(
-        in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<ClientView>
-
-    /// The streams of a realm's installations, in the order in which they were made.
-    func installations(in realm: RealmID) async throws(LogFailure) -> [UUID]
-
-    /// Of one app, or all.
-    func invites(
-        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<InviteView>
-
-    /// By the stream of the two. Withdrawn consents are not found.
-    func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView?
-
-    func consents(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [ConsentView]
-
-    /// The device keys and PINs of a person within the apps of tenants.
-    func appMethods(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [AppMethodView]
-
-    /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
-    /// is no realm.
-    func settings(
-        ofApp app: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> Settings?
-
-    /// By the stream of its address.
-    func account(mailbox: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView?
-
-    /// A page of accounts behind skipped ones, the newest first.
-    func newestAccounts(
-        in realm: RealmID, behind skipped: Int, limit: Int
-    ) async throws(LogFailure) -> [AccountView]
-
-    /// By the id that its authenticator gave it, in any account. Removed passkeys are not found.
-    func passkey(
-        ofCredential credential: [UInt8], in realm: RealmID
-    ) async throws(LogFailure) -> PasskeyView?
-
-    /// The passkeys of an account, the newest first.
-    func passkeys(
-        of account: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [PasskeyView]
-
-    /// Begins the query of the passkeys now; the answer is awaited later.
-    func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]>
+    /// Remembers what a token or a device has signed without a number, on all nodes. False: it was shown before, or
+    /// so many of it are remembered that there is no room.
+    func remember(
+        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> Bool
 }
 
-extension RealmQueries {
-    /// For those that have no replay guard.
-    public func line(
-        of session: UUID, signing sequence: Int64, in realm: RealmID,
-        isRight: @escaping @Sendable (SessionView) -> Bool
-    ) async throws(LogFailure) -> SessionLine? {
-        throw .unavailable
+extension QuestionPort {
+    /// Where an account is signed in, from the newest on, until the body has had enough.
+    func sessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID? = nil,
+        while wants: (OpenSessionView) -> Bool
+    ) async throws(LogFailure) {
+        var after = after
+        while true {
+            let page = try await ask(
+                OpenSessionView.ofAccount, (account, now, after, limit: 200), in: realm)
+            for session in page where !wants(session) { return }
+            guard page.count == 200, let next = page.last?.id else { return }
+            after = next
+        }
     }
 
-    /// The default for a port that answers at once.
-    public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
-        { () throws(LogFailure) in try await passkeys(of: account, in: realm) }
+    /// All requested sessions, without a limit.
+    func sessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp,
+        where isWanted: (OpenSessionView) -> Bool
+    ) async throws(LogFailure) -> [OpenSessionView] {
+        var found: [OpenSessionView] = []
+        var after: UUID?
+        while true {
+            let page = try await ask(
+                OpenSessionView.ofAccount, (account, now, after, limit: 1000), in: realm)
+            found += page.filter(isWanted)
+            guard page.count == 1000, let next = page.last?.id else { return found }
+            after = next
+        }
+    }
+
+    /// All browser sessions, without a limit.
+    func browserSessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) -> [BrowserSessionView] {
+        var found: [BrowserSessionView] = []
+        while true {
+            let page = try await ask(
+                BrowserSessionView.ofAccount, (account, now, found.last?.id, limit: 200),
+                in: realm)
+            found += page
+            guard page.count == 200 else { return found }
+        }
     }
 }

@@ -2,12 +2,8 @@ public import EventSourcing
 public import ReadModels
 public import Values
 
-/// The streams of security signals, and what is yet to be delivered of them.
+/// What is yet to be delivered of security signals.
 public protocol SignalQueries: Sendable {
-    func signalStreams(
-        of client: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [SignalStreamView]
-
     /// Nil for a stream whose log was never read.
     func signalCursor(
         of stream: UUID, in realm: RealmID

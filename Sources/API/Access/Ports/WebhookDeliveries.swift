@@ -4,18 +4,6 @@ public import Identity
 public import ReadModels
 public import Values
 
-/// What is asked of a realm's subscriptions. Answers are as fresh as the log.
-public protocol SubscriptionQueries: Sendable {
-    /// Deleted subscriptions are not found.
-    func subscription(
-        _ id: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> SubscriptionView?
-
-    func subscriptions(
-        of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> ListPage<SubscriptionView>
-}
-
 /// What is asked and done about deliveries, which are in no log.
 public protocol WebhookDeliveries: Sendable {
     /// Whether webhooks may be on this machine.

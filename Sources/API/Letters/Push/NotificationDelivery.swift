@@ -113,7 +113,7 @@ public struct NotificationDelivery: Sendable {
     ) async throws(LogFailure) -> [(NotificationRoute, [PushDevice])] {
         var (dedicated, flagship): ([PushDevice], [PushDevice]) = ([], [])
         let open = try await openThings(of: account, realm)
-        for id in try await queries.installations(in: realm).reversed() {
+        for id in try await queries.ask(ClientView.installations, in: realm).map(\.id).reversed() {
             let client = try await fold(Client.self, id, realm)
             guard client.isAdopted, !client.isDisabled, !client.isDeleted,
                 let metadata = client.metadata, metadata.isInstallation,

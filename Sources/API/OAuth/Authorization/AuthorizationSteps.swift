@@ -199,9 +199,7 @@ extension Call<RealmContext> {
         guard known.metadata.asksForConsent else { return false }
         let id = context.mint.consent(of: browser.subject, to: known.id)
         let found = try await told { () throws(Problem) in
-            try await reading { () throws(LogFailure) in
-                try await context.queries.consent(id, in: context.place.realm)
-            }
+            try await context.ask(ConsentView.byID, id)
         }
         let place = asked.shownPlace(of: known.metadata)
         guard let agreed = found?.given.agreed(leadingTo: place), agreed.covers(asked.toAgree)

@@ -69,9 +69,7 @@ extension Call<RealmContext> {
         if let browser {
             let id = context.mint.consent(of: browser.subject, to: known.id)
             remembered =
-                try await reading { () throws(LogFailure) in
-                    try await context.queries.consent(id, in: context.place.realm)
-                }?.given.agreed(leadingTo: place)
+                try await context.ask(ConsentView.byID, id)?.given.agreed(leadingTo: place)
         }
         let subject = { account in
             self.context.mint.subject(account, in: known.metadata.sector)

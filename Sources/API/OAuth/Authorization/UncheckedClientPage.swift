@@ -75,8 +75,6 @@ extension Call<RealmContext> {
             return false
         }
         let id = context.mint.consent(of: browser.subject, to: client.id)
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.consent(id, in: context.place.realm)
-        }?.given.agreed(leadingTo: place) != nil
+        return try await context.ask(ConsentView.byID, id)?.given.agreed(leadingTo: place) != nil
     }
 }

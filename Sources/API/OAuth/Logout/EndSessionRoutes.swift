@@ -120,9 +120,7 @@ extension Call<RealmContext> {
     private func ofHint(
         _ id: UUID, _ hint: HintedSignIn
     ) async throws(Problem) -> SessionTerms? {
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.session(id, in: context.place.realm)
-        }
+        let found = try await context.ask(SessionLine.bySession, id)?.session
         guard let terms = found?.terms, terms.clientID == hint.clientID,
             context.mint.subject(of: terms) == hint.subject
         else { return nil }

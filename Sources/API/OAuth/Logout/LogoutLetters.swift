@@ -48,7 +48,7 @@ public struct LogoutLetters: Sendable {
             if case .opened(let known)? = SessionEvent(recorded) { terms = known }
         }
         guard let terms, let account = terms.account, let issuer = terms.issuer ?? order.issuer,
-            let known = try await queries.knownClient(terms.clientID, in: realm),
+            let known = try await queries.ask(KnownClient.byClientID, terms.clientID, in: realm),
             let address = known.metadata.logoutURI
         else { return nil }
         let subject = try await mint(realm).subject(account, in: terms.sector)

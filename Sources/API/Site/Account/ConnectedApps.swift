@@ -86,9 +86,7 @@ extension Call<RealmContext> {
 
     /// Of each client the one that was used last of those that are not over.
     private func lastSessions(of account: UUID) async throws(Problem) -> [ClientSession] {
-        let known = try await reading { () throws(LogFailure) in
-            try await context.queries.lastSessionsOfClients(of: account, in: context.place.realm)
-        }
+        let known = try await context.ask(ClientSession.lastOfClients, account)
         var last: [ClientSession] = []
         for session in known where !last.contains(where: { $0.clientID == session.clientID }) {
             if try await context.lasting(session.id) != nil { last.append(session) }

@@ -34,11 +34,8 @@ extension Call<RealmContext> {
         var all: [LoginView] = []
         while true {
             let place = all.last.map { LoginPlace(at: $0.at, position: $0.position) }
-            let page = try await reading { () throws(LogFailure) in
-                try await context.queries.loginHistory(
-                    of: context.place.realm, LoginSelection(account: account), after: place,
-                    limit: 1000)
-            }
+            let page = try await context.ask(
+                LoginView.history, (LoginSelection(account: account), after: place, limit: 1000))
             all += page
             guard page.count == 1000 else { return all }
         }

@@ -74,11 +74,9 @@ enum OverviewRoutes {
         "/account/activity", id: "showActivity", "Sign-ins to the account, and attempts."
     ) { call, frame throws(Problem) in
         let say = frame.say
-        let attempts = try await reading { () throws(LogFailure) in
-            try await call.context.queries.loginHistory(
-                of: call.context.place.realm, LoginSelection(account: frame.account),
-                after: nil, limit: mostAttempts)
-        }
+        let attempts = try await call.context.ask(
+            LoginView.history,
+            (LoginSelection(account: frame.account), after: nil, limit: mostAttempts))
         let apps = try await call.names(ofClients: attempts.compactMap(\.clientID))
         let followed = FirstSteps.followed(attempts)
         // Of the time that the attempts are of: the list ends where they end.

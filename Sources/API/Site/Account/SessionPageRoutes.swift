@@ -150,9 +150,7 @@ enum SessionPageRoutes {
         try await Commands(call).dispatch(
             EndBrowserSession(session: session, reason: .revoked, of: frame.account),
             as: .browser(frame.browser))
-        let ended = try await reading { () throws(LogFailure) in
-            try await call.context.queries.browserSession(session, in: call.context.place.realm)
-        }
+        let ended = try await call.context.ask(BrowserSessionView.byID, session)
         let line = ended?.terms.line ?? session
         for end in try await SessionEnds(call).successors(
             of: session, on: line, of: frame.account)
@@ -198,11 +196,9 @@ extension Call<RealmContext> {
     /// A page of them, newest first, and one more where there are more.
     fileprivate func browsers(of account: UUID) async throws(Problem) -> [BrowserSessionView] {
         let after = text(SessionPageRoutes.browsersAfter.name).flatMap { UUID($0) }
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.browserSessions(
-                of: account, in: context.place.realm, at: context.clock.now(), after: after,
-                limit: SessionPageRoutes.most + 1)
-        }
+        return try await context.ask(
+            BrowserSessionView.ofAccount,
+            (account, context.clock.now(), after, SessionPageRoutes.most + 1))
     }
 
     /// Withdraws the user's consent, so that codes already issued are invalidated.

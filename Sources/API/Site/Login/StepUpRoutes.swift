@@ -61,9 +61,7 @@ extension Call<RealmContext> {
         guard try await SecondFactors(self).state(of: browser.subject).enrolled != nil else {
             return nil
         }
-        let view = try await reading { () throws(LogFailure) in
-            try await context.queries.browserSession(browser.id, in: context.place.realm)
-        }
+        let view = try await context.ask(BrowserSessionView.byID, browser.id)
         guard let view,
             SignedIn(client: nil, app: nil, at: view.terms.openedAt)
                 .isTooOld(at: context.clock.now(), context.place.settings) == nil

@@ -245,9 +245,7 @@ extension Call<RealmContext> {
         var lines: [(account: UUID, line: UUID)] = []
         let opened = try await RealmLookups(context).folded(UpstreamSession.self, upstream).opened
         for browser in opened where browser.isBrowser {
-            let view = try await reading { () throws(LogFailure) in
-                try await context.queries.browserSession(browser.session, in: context.place.realm)
-            }
+            let view = try await context.ask(BrowserSessionView.byID, browser.session)
             guard let view, !view.isOver else { continue }
             lines.append((browser.account, view.terms.line ?? view.id))
         }

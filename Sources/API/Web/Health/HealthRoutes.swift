@@ -8,11 +8,15 @@ public import Telemetry
 public struct HealthContext: RouteContext {
     public let components: @Sendable () async -> [ComponentState]
     public let metrics: Metrics
+    /// Called before metrics are shown, for those that are looked up.
+    let refresh: @Sendable () async -> Void
 
     public init(
-        metrics: Metrics, components: @escaping @Sendable () async -> [ComponentState]
+        metrics: Metrics, refresh: @escaping @Sendable () async -> Void = {},
+        components: @escaping @Sendable () async -> [ComponentState]
     ) {
         self.metrics = metrics
+        self.refresh = refresh
         self.components = components
     }
 
@@ -104,6 +108,7 @@ public enum HealthRoutes {
         answer: Answer(
             status: .ok, description: "The metrics.", content: .text(Metrics.contentType))
     ) { call throws(Problem) in
-        .text(.ok, Metrics.contentType, call.context.metrics.render())
+        await call.context.refresh()
+        return .text(.ok, Metrics.contentType, call.context.metrics.render())
     }
 }

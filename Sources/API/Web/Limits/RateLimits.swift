@@ -1,6 +1,7 @@
 public import EventSourcing
 internal import HTTP
 import Synchronization
+public import Telemetry
 
 /// Counts in this process how often something was asked, by realm, policy and dimension.
 ///
@@ -35,10 +36,15 @@ public final class RateLimits: Sendable {
     }
 
     private let buckets: [RatePolicy: [RateDimension: Buckets]]
+    private let refusals: Family<Counter>
 
     /// `capacity`: how many buckets each policy has for each dimension. A bucket that is in use
     /// takes about a hundred bytes.
-    public init(capacity: Int = 16_384) {
+    public init(capacity: Int = 16_384, metrics: Metrics = Metrics()) {
+        refusals = metrics.counter(
+            "urd_rate_limit_refusals_total",
+            help: "Requests beyond a rate limit, which were refused.",
+            labels: ["policy", "dimension"])
         buckets = Dictionary(
             uniqueKeysWithValues: RatePolicy.allCases.map { policy in
                 (
@@ -64,6 +70,7 @@ public final class RateLimits: Sendable {
                 let wait = buckets[policy]?[dimension]?.take(
                     rate, key, realm, nanoseconds(now))
             else { continue }
+            refusals[policy.rawValue, dimension.rawValue].add()
             throw Problem(RateLimitRefusal(policy, dimension, after: wait))
         }
     }

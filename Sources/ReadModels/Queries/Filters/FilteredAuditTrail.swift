@@ -1,16 +1,19 @@
-public import EventSourcing
+import EventSourcing
 import Postgres
 import Values
 
-extension ReadModelQueries {
-    /// The same as `auditTrail` with a filter, which may have to look at more than time allows.
-    public func filteredAuditTrail(
-        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
-    ) async throws(LogFailure) -> ScannedPage<AuditEntry, Int64> {
-        try await filteredAuditTrail(
-            of: realm, selection, after: position, limit: limit, within: Scan.patience)
+extension AuditEntry {
+    /// The same as `trail` with a filter, which may have to look at more than time allows.
+    public static let filteredTrail = Question<AuditPage, ScannedPage<AuditEntry, Int64>>(
+        "filtered_audit_trail"
+    ) { models, realm, asked throws(LogFailure) in
+        try await models.filteredAuditTrail(
+            of: realm, asked.selection, after: asked.after, limit: asked.limit,
+            within: Scan.patience)
     }
+}
 
+extension ReadModelQueries {
     func filteredAuditTrail(
         of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int,
         within patience: Duration

@@ -1,4 +1,4 @@
-public import EventSourcing
+import EventSourcing
 import Postgres
 import Values
 
@@ -33,15 +33,33 @@ public enum LoginGroup: String, Sendable, CaseIterable {
     }
 }
 
-extension ReadModelQueries {
-    /// The same as `loginHistory` with a filter, which may have to look at more than time allows.
-    public func filteredLoginHistory(
-        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
-    ) async throws(LogFailure) -> ScannedPage<LoginView, LoginPlace> {
-        try await filteredLoginHistory(
-            of: realm, selection, after: place, limit: limit, within: Scan.patience)
+extension LoginView {
+    /// The same as `history` with a filter, which may have to look at more than time allows.
+    public static let filteredHistory = Question<
+        LoginHistoryPage, ScannedPage<LoginView, LoginPlace>
+    >(
+        "filtered_login_history"
+    ) { models, realm, asked throws(LogFailure) in
+        try await models.filteredLoginHistory(
+            of: realm, asked.selection, after: asked.after, limit: asked.limit,
+            within: Scan.patience)
     }
+}
 
+extension LoginCount {
+    /// How many of the selected sign-ins there are of each kind, behind a place; in the order of time, or the
+    /// most first.
+    public static let counts = Question<
+        (selection: LoginSelection, group: LoginGroup, after: LoginPlace?),
+        ScannedPage<LoginCount, LoginPlace>
+    >("login_counts") { models, realm, asked throws(LogFailure) in
+        try await models.loginCounts(
+            of: realm, asked.selection, by: asked.group, after: asked.after,
+            within: Scan.patience)
+    }
+}
+
+extension ReadModelQueries {
     func filteredLoginHistory(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int,
         within patience: Duration
@@ -63,16 +81,6 @@ extension ReadModelQueries {
             }
             if scan.isOver { return ScannedPage(items, stoppedAt: place) }
         }
-    }
-
-    /// How many of the selected sign-ins there are of each kind, behind a place; in the order of time, or the
-    /// most first.
-    public func loginCounts(
-        of realm: RealmID, _ selection: LoginSelection, by group: LoginGroup,
-        after place: LoginPlace?
-    ) async throws(LogFailure) -> ScannedPage<LoginCount, LoginPlace> {
-        try await loginCounts(
-            of: realm, selection, by: group, after: place, within: Scan.patience)
     }
 
     func loginCounts(

@@ -80,7 +80,7 @@ final class DemoHistory: Sendable {
         }
         _ = try await data.ask("registerClient", members)
         guard let realm = RealmID(Self.realm),
-            let made = try await Models(store).queries.client(name, in: realm)
+            let made = try await Models(store).queries.ask(ClientView.byClientID, name, in: realm)
         else { throw Self.failure }
         return HistoryClients.Known(id: made.id, name: name)
     }

@@ -21,7 +21,9 @@ extension RealmPosture {
                 realm: realm.realm.name, settings: Identity.Settings(overrides: realm.settings))
             for app in try await pages(
                 { after in
-                    try await queries.apps(in: realm.realm, after: after, limit: pageSize).items
+                    try await queries.ask(
+                        AppView.page, (after: after, limit: pageSize), in: realm.realm
+                    ).items
                 }, next: { $0.id }) where !app.settings.isEmpty
             {
                 posture.apps[app.slug] = posture.settings.overlaid(
@@ -32,7 +34,9 @@ extension RealmPosture {
             }
             for client in try await pages(
                 { after in
-                    try await queries.clients(in: realm.realm, after: after, limit: pageSize).items
+                    try await queries.ask(
+                        ClientView.page, (after: after, limit: pageSize), in: realm.realm
+                    ).items
                 }, next: { $0.id })
             {
                 posture.disclosedKeys.inForce += names(client.metadata).map {
@@ -60,15 +64,16 @@ extension RealmPosture {
     private static let pageSize = 200
 
     private static func realms(
-        _ name: String?, _ queries: some AdminQueries
+        _ name: String?, _ queries: some QuestionPort
     ) async throws -> [RealmView] {
         if let name {
             guard let id = RealmID(name) else { return [] }
-            return [try await queries.realm(id)].compactMap(\.self)
+            return [try await queries.ask(RealmView.byName, in: id)].compactMap(\.self)
         }
         var all: [RealmView] = []
         while true {
-            let page = try await queries.realms(after: all.last?.realm.name, limit: pageSize)
+            let page = try await queries.ask(
+                RealmView.page, (after: all.last?.realm.name, limit: pageSize), in: .system)
             all += page
             if page.count < pageSize { return all }
         }
