@@ -14,9 +14,11 @@ import itertools
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -211,6 +213,17 @@ def children():
             yield int(entry)
 
 
+def make_prepared():
+    """The folder in which tests leave what a first start of `urd dev` makes, for those that come after them."""
+    prepared = tempfile.mkdtemp(prefix="urd-prepared-", dir="/tmp")
+    os.chmod(prepared, 0o755)
+    os.environ["URD_TEST_PREPARED"] = prepared
+
+
+def remove_prepared():
+    shutil.rmtree(os.environ["URD_TEST_PREPARED"], ignore_errors=True)
+
+
 def end_all(*_):
     """Ends the units, and then what each of them leaves behind, for ten seconds at most."""
     adopt_orphans()
@@ -223,6 +236,7 @@ def end_all(*_):
             except (ProcessLookupError, ChildProcessError):
                 pass
         time.sleep(0.1)
+    remove_prepared()
     os._exit(130)
 
 
@@ -249,6 +263,7 @@ def main():
     if asked.list:
         print(*(unit.name for unit in units), sep="\n")
         return 0
+    make_prepared()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end_all)
     results = Results()
@@ -260,6 +275,7 @@ def main():
     for unit in units:
         if unit.name in alone:
             results.add(unit.run())
+    remove_prepared()
     return results.close()
 
 

@@ -17,6 +17,8 @@ from front_door import BINARY, PATIENCE, FrontDoorCase, eventually, working_in
 
 
 class Dev(FrontDoorCase):
+    finds_nothing = True
+
     def test_dev_starts_and_describes_itself_in_dev_env(self):
         one = self.start().ready()
         self.assertEqual(stat.S_IMODE(os.stat(one.file).st_mode), 0o600)
@@ -176,6 +178,8 @@ class Dev(FrontDoorCase):
 
 
 class Hurt(FrontDoorCase):
+    finds_nothing = True
+
     def test_a_killed_dev_takes_postgresql_along(self):
         one = self.start().ready()
         one.sql("create table public.kept (word text)")
@@ -260,6 +264,8 @@ class Hurt(FrontDoorCase):
 
 @unittest.skipUnless(os.getuid() == 0, "needs root")
 class AsRoot(FrontDoorCase):
+    finds_nothing = True
+
     def test_devs_server_does_not_run_as_root(self):
         one = self.start().ready()
         self.assertNotEqual(os.stat(f"/proc/{one.postmaster()}").st_uid, 0)

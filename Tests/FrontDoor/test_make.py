@@ -13,6 +13,8 @@ from front_door import BINARY, ROOT, FrontDoorCase, Run, environment, free_port
     BINARY == ROOT / ".build" / "debug" / "urd" and BINARY.exists(), "needs the built package"
 )
 class MakeDev(FrontDoorCase):
+    finds_nothing = True
+
     def start(self):
         class MakeRun(Run):
             """Looks like any run, only that make stands between."""

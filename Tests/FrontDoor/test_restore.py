@@ -190,7 +190,7 @@ class Restore(FrontDoorCase):
         added = new.run(anew)
         self.assertEqual(new.run(ask).stdout.strip(), "1", added.stdout)
         self.assertEqual(new.run("urd-admin verify").returncode, 0)
-        # Where the restore took longer than a lease is waited for, it is told that no node here does that work.
+        # It has no backup of its own yet. Where the restore took longer than a lease is waited for, it is told that no node here does that work.
         checks = json.loads(new.run("urd-admin doctor --json", code=None).stdout)["checks"]
         self.assertEqual(
-            [c for c in checks if c["verdict"] == "wrong" and c["check"] != "leases"], [])
+            [c for c in checks if c["verdict"] == "wrong" and c["check"] not in ("leases", "backups")], [])

@@ -17,7 +17,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "FrontDoor"))
 
 import verify_laws  # noqa: E402
-from front_door import BINARY, PATIENCE, Run, Server, eventually, free_port, run  # noqa: E402,F401
+from front_door import BINARY, PATIENCE, Run, Server, eventually, free_port, prepared, run  # noqa: E402,F401
 
 # An event as verify_laws.py takes it: the record's members, without the digest of what is sealed.
 RECORDS = """select json_build_object(
@@ -36,7 +36,9 @@ class Urd:
         os.chmod(self.folder, 0o755)
         self.run = None
         try:
-            self.run = Run(os.path.join(self.folder, "data"), *words, **settings)
+            data = os.path.join(self.folder, "data")
+            prepared(data, *words)
+            self.run = Run(data, *words, **settings)
             self.values = self.run.ready().values()
         except BaseException:
             self.close()

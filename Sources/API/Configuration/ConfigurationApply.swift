@@ -36,7 +36,7 @@ extension Call<AdminContext> {
             }
             if plan.isEmpty { return try await applied.response(plan) }
             if !isBegun, let shown = body["plan"]?.string, shown != plan.digest {
-                throw try await applied.overtaken()
+                throw try await applied.overtaken("something else would change than was shown")
             }
             switch try await applied.append(planner) {
             case .done: return try await applied.response(plan)
@@ -107,26 +107,23 @@ private final class ConfigurationApplication: Sendable {
         case .won, .duplicate: return true
         case .conflict: return false
         case .taken(let kind):
-            throw Problem(
-                .configurationChanged, "A name has been taken meanwhile: \(kind). Plan again.")
+            throw try await overtaken("a name has been taken meanwhile (\(kind))")
         case .misused: throw Problem(.internalError)
         }
     }
 
     /// Says which other configuration came first, if one did.
-    func overtaken() async throws(Problem) -> Problem {
+    func overtaken(_ what: String) async throws(Problem) -> Problem {
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(
                 AppliedConfiguration.stream, after: 0, in: realm)
         }
-        guard let last = events.last, case .applied(_, let by, _)? = ConfigurationEvent(last) else {
-            return Problem(
-                .configurationChanged, "Something else would change than was shown. Plan again.")
+        var sentence = what
+        if let last = events.last, case .applied(_, let by, _)? = ConfigurationEvent(last) {
+            sentence +=
+                ": the last configuration is \(last.actor) of \(by), at position \(last.position)"
         }
-        return Problem(
-            .configurationChanged,
-            "Something else would change than was shown: the last configuration is \(last.actor) of "
-                + "\(by), at position \(last.position). Plan again.")
+        return Problem(.configurationChanged, "\(sentence). Plan again.")
     }
 
     /// With the end of the realm's log, which has all of the configuration.

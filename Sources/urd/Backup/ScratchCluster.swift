@@ -56,7 +56,9 @@ final class ScratchCluster: Sendable {
             } catch {
                 result = .failure(error)
             }
+            // Where a signal ended the cluster, this process goes with that signal and not with the failure.
             stopping.cancel()
+            await stopping.value
             await scratch.end()
         } catch {
             try? File.removeTree(folder)

@@ -140,12 +140,11 @@ struct RestoreCheck: Sendable {
             in: store, checkpoints: checkpoints, console: call.console)
     }
 
-    /// Realms whose log ends before where it was when the backup began.
+    /// Realms whose log is intact and ends before where it was when the backup began.
     private func behind(_ manifest: BackupManifest?, _ logs: LogReport?) -> [BackupParts.Finding] {
         (logs?.results ?? []).compactMap { result in
-            guard let had = manifest?.realms[result.realm.name], result.last < had else {
-                return nil
-            }
+            guard let had = manifest?.realms[result.realm.name], result.isIntact, result.last < had
+            else { return nil }
             return BackupParts.Finding(
                 part: "log of \(result.realm)",
                 fault: "ends at position \(result.last), and had \(had) when the backup began")
