@@ -50,7 +50,21 @@ import Testing
         #expect(try await world.send(.delete, path).problem == .noSuchClient)
     }
 
-    @Test(arguments: API.table.filter { $0.method != .get }.map(\.id))
+    @Test func `a configuration that is applied again has nothing left to do`() async throws {
+        let route = try #require(API.table.first { $0.id == "applyConfiguration" })
+        let world = try await World()
+        let body = try world.example(of: route)
+        let path = world.path(route)
+        let first = try await world.send(route.method, path, body: body, idempotencyKey: "again")
+        let second = try await world.send(route.method, path, body: body, idempotencyKey: "again")
+        #expect(first.json["changes"]?.array?.isEmpty == false)
+        #expect(second.status == .ok)
+        #expect(second.json["changes"] == [])
+    }
+
+    @Test(
+        arguments: API.table.filter { $0.method != .get && $0.id != "applyConfiguration" }
+            .map(\.id))
     func `a repeated write gets the first answer at every route`(_ id: String) async throws {
         let route = try #require(API.table.first { $0.id == id })
         let world = try await World()

@@ -3,6 +3,7 @@ the past at hand for each sign-in, and with nothing of Urd."""
 
 import collections
 import datetime
+import functools
 
 SECOND = 1_000_000
 RULES = ("require_second_factor", "allow_methods", "countries", "networks", "hours", "devices",
@@ -36,6 +37,11 @@ def clock(text):
     return int(hours) * 3600 + int(minutes) * 60
 
 
+@functools.cache
+def iso_day(number):
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=number)).isoformat()
+
+
 def worst(outcomes, order):
     return next((one for one in order if one in outcomes), "not_applicable")
 
@@ -44,7 +50,8 @@ class Oracle:
     """The part of a log from one position to another, as a list that each question goes through."""
 
     def __init__(self, log, first, last, policy, wanted=None, sources=()):
-        self.part = [(p, e) for p, e in log if first <= p <= last]
+        self.part = log[first - 1:last]
+        self.sign_ins = {p for p, e in self.part if self.is_sign_in(e)}
         self.whole = first == 1
         self.policy, self.wanted, self.sources = policy, wanted, set(sources)
         self.since = self.part[0][1]["at"] if self.part else None
@@ -79,7 +86,7 @@ class Oracle:
     def open_sessions(self, account, now):
         opened, places = {}, {}
         for position, event in self.of_account[account]:
-            if self.is_sign_in(event) and not event["data"].get("browser"):
+            if position in self.sign_ins and not event["data"].get("browser"):
                 if position not in self.too_many:
                     opened[event["stream"]] = event["data"]["expires_at"] * SECOND
                     places[event["stream"]] = event["data"]
@@ -172,8 +179,8 @@ class Oracle:
         device = event["data"].get("device")
         if device is None:
             return "unknown"
-        seen = [one["at"] for _, one in self.of_account[account]
-                if self.is_sign_in(one) and one["data"].get("device") == device]
+        seen = [one["at"] for position, one in self.of_account[account]
+                if position in self.sign_ins and one["data"].get("device") == device]
         if seen and min(seen) + seconds(rule["known_for"]) * SECOND <= event["at"]:
             return "satisfied"
         return "would_refuse" if self.is_whole(account) else "unknown"
@@ -212,8 +219,7 @@ class Oracle:
         owners = {}
         for position, event in self.part:
             kind, data, at = event["type"], event["data"], event["at"]
-            day = (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=at)).date()
-            day = day.isoformat()
+            day = iso_day(at // SECOND // 86400)
             if kind == "account.registered":
                 self.registered.add(event["stream"])
             if kind.startswith("account."):
@@ -225,7 +231,7 @@ class Oracle:
                     self.of_account[owners[event["stream"]]].append((position, event))
                 sessions.pop(event["stream"], None)
                 self.browsers.pop(event["stream"], None)
-            elif self.is_sign_in(event):
+            elif position in self.sign_ins:
                 account = data["account"]
                 said = self.judge(event, account)
                 if said.get("max_sessions") == "would_refuse":

@@ -57,13 +57,12 @@ extension FeedStream {
             progress.cursor = cursor
             if progress.leaves.count >= Self.unspokenEvents { out += leaves(&progress) }
             if out.count >= Self.piece {
-                try await writer.write(out)
+                try await say(out, &progress, writer)
                 out = []
             }
         }
         if !out.isEmpty {
-            try await writer.write(out)
-            progress.spokeAt = following.ticks
+            try await say(out, &progress, writer)
         }
         try await tellCheckpoint(proof, &progress, writer)
     }
@@ -73,9 +72,8 @@ extension FeedStream {
         let out =
             progress.leaves.isEmpty
             ? form.progress(at: progress.cursor, head: following.last) : leaves(&progress)
-        try await writer.write(out)
+        try await say(out, &progress, writer)
         progress.told = progress.cursor.position
-        progress.spokeAt = following.ticks
     }
 
     private func leaves(_ progress: inout Progress) -> [UInt8] {

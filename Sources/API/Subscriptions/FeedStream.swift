@@ -226,6 +226,13 @@ struct FeedStream: Sendable {
         _ bytes: [UInt8], events: Int, _ progress: inout Progress, _ writer: BodyStream.Writer
     ) async throws {
         place.feeds.sent.add(events)
+        try await say(bytes, &progress, writer)
+    }
+
+    /// Time counts from before a reader has it: the next fifteen seconds may have begun when it does.
+    func say(
+        _ bytes: [UInt8], _ progress: inout Progress, _ writer: BodyStream.Writer
+    ) async throws {
         progress.spokeAt = following.ticks
         try await writer.write(bytes)
     }
@@ -277,12 +284,11 @@ struct FeedStream: Sendable {
             }
             async let ahead = isFull ? readAhead(from: end) : nil
             let (pieces, told, count) = await pieces(of: events, selection, epoch: head.epoch)
-            for piece in pieces { try await writer.write(piece) }
+            for piece in pieces { try await say(piece, &progress, writer) }
             progress.cursor = end
             progress.ahead = await ahead
             if let told {
                 progress.told = told
-                progress.spokeAt = following.ticks
                 place.feeds.sent.add(count)
             }
             try await tellProgress(&progress, writer)
@@ -359,8 +365,7 @@ struct FeedStream: Sendable {
     @inline(never)
     func beat(_ progress: inout Progress, _ writer: BodyStream.Writer) async throws {
         guard following.ticks >= progress.spokeAt + Self.silence else { return }
-        try await writer.write(form.heartbeat)
-        progress.spokeAt = following.ticks
+        try await say(form.heartbeat, &progress, writer)
     }
 
     /// Says how far the feed is, where much was left out or for long.
@@ -375,8 +380,8 @@ struct FeedStream: Sendable {
         else { return }
         guard try await isPermitted(through: progress.cursor) else { return }
         guard proof == nil else { return try await tellLeaves(&progress, writer) }
-        try await writer.write(form.progress(at: progress.cursor, head: following.last))
+        try await say(
+            form.progress(at: progress.cursor, head: following.last), &progress, writer)
         progress.told = progress.cursor.position
-        progress.spokeAt = following.ticks
     }
 }
