@@ -55,6 +55,8 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1"),
+        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt"),
+        .systemLibrary(name: "CArgon2", pkgConfig: "libargon2"),
 
         // Of C because a Swift setting has no value: compiled anew alone when the commit is another.
         .target(name: "CBuild", cSettings: commit.map { [$0] } ?? []),
@@ -102,6 +104,8 @@ let package = Package(
         module("PhoneNumbers", ["CPhoneNumber"], settings: wrapper),
         module("MaxMind", ["CMaxMind"], settings: wrapper),
         module("SAML", ["CXMLSec", "Values", "Cryptography"], settings: wrapper),
+        module(
+            "ForeignHashes", ["CCrypt", "CArgon2", "Values", "Cryptography"], settings: wrapper),
 
         // What is signed and what is typed in: values over the wrapper of OpenSSL.
         module("JOSE", ["Values", "JSON", "Cryptography"]),
@@ -126,16 +130,15 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Compression",
-                "Cryptography", "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode",
-                "ReadModels",
-                "SAML",
+                "Cryptography", "ForeignHashes", "HTML", "JOSE", "Mail", "OneTimeCodes",
+                "PhoneNumbers", "QRCode", "ReadModels", "SAML",
                 "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "JOSE", "HTTPServer", "HTTPClient", "Systemd",
+                "Cryptography", "ForeignHashes", "JOSE", "HTTPServer", "HTTPClient", "Systemd",
                 "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "CBuild", "MaxMind",
                 "YAML",
             ],
@@ -192,6 +195,8 @@ let package = Package(
         tests("PhoneNumbers", ["PhoneNumbers"]),
         tests("MaxMind", ["MaxMind"]),
         tests("SAML", ["SAML", "Values", "JSON"], exclude: ["forge.py"]),
+        tests(
+            "ForeignHashes", ["ForeignHashes", "Cryptography"], exclude: ["hashes.py"]),
         tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
         tests("OneTimeCodes", ["OneTimeCodes", "Values", "Cryptography"]),
         .executableTarget(

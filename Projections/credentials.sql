@@ -3,7 +3,7 @@
 -- Read by: analysts.
 --
 -- kind: following
--- types: passkey.enrolled passkey.used passkey.removed passphrase.set passphrase.derived passphrase.removed totp.confirmed totp.used totp.removed recovery_codes.renewed recovery_code.used identity.linked identity.unlinked app_method.key_enrolled app_method.key_removed app_method.pin_set app_method.pin_used app_method.pin_removed approval.answered approval.given browser.opened session.opened account.deleted
+-- types: passkey.enrolled passkey.used passkey.removed passphrase.set passphrase.derived passphrase.imported passphrase.removed totp.confirmed totp.used totp.removed recovery_codes.renewed recovery_code.used identity.linked identity.unlinked app_method.key_enrolled app_method.key_removed app_method.pin_set app_method.pin_used app_method.pin_removed approval.answered approval.given browser.opened session.opened account.deleted
 
 -- section: tables
 
@@ -44,7 +44,8 @@ begin
             from {log} e join (values
                 ('passkey.enrolled', 'passkey', 'begun'), ('passkey.used', 'passkey', 'used'),
                 ('passkey.removed', 'passkey', 'gone'),
-                ('passphrase.set', 'passphrase', 'begun'), ('passphrase.derived', 'passphrase', 'begun'),
+                ('passphrase.set', 'passphrase', 'begun'), ('passphrase.imported', 'passphrase', 'begun'),
+                ('passphrase.derived', 'passphrase', 'begun'),
                 ('passphrase.removed', 'passphrase', 'gone'),
                 ('totp.confirmed', 'authenticator_app', 'begun'), ('totp.used', 'authenticator_app', 'used'),
                 ('totp.removed', 'authenticator_app', 'gone'),

@@ -62,7 +62,7 @@ require_swift() {
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
 build_packages="$build_packages libyaml-dev libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
 build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
-build_packages="$build_packages zlib1g-dev pkg-config"
+build_packages="$build_packages zlib1g-dev libcrypt-dev libargon2-dev pkg-config"
 deb_packages="debhelper lintian"
 # An image is packed and looked at without a daemon.
 image_packages="umoci skopeo ca-certificates"
@@ -71,7 +71,7 @@ run_packages="util-linux"
 bench_packages="wrk valgrind binutils openssl python3 python3-cryptography"
 # Yubico's own library, to which ours is compared.
 build_tests_packages="libfido2-dev"
-test_packages="python3 python3-cryptography python3-aiosmtpd openssl curl procps"
+test_packages="python3 python3-pytest python3-cryptography python3-aiosmtpd openssl curl procps"
 # Three unrelated JOSE libraries and a reader of QR codes.
 test_packages="$test_packages python3-jwcrypto python3-jose python3-jwt python3-zbar"
 # A client of OAuth that others wrote.
@@ -85,6 +85,8 @@ test_packages="$test_packages python3-responses python3-yaml python3-netaddr"
 test_packages="$test_packages python3-jsonschema"
 # A real browser, and Yubico's library, for passkeys.
 test_packages="$test_packages chromium python3-fido2"
+# Hashes of passphrases that others made.
+test_packages="$test_packages python3-bcrypt python3-argon2 python3-passlib python3-scrypt"
 # An authenticator app.
 test_packages="$test_packages python3-pyotp"
 # A proxy that buffers.

@@ -48,6 +48,12 @@ public enum Scrypt {
             return Parameters(unchecked: 1 << 15, 8, min(max(lanes, least), most))
         }
 
+        /// As many lanes as the time is long, at least one.
+        public static func lanes(_ time: Duration, lane: Duration) -> Parameters {
+            let lanes = Int(clamping: Int64(max(0, min(1_000, time / lane)).rounded()))
+            return Parameters(unchecked: 1 << 15, 8, min(max(lanes, 1), dearest.parallelization))
+        }
+
         /// The work factor, which the duration follows.
         public var work: Int { cost * blockSize * parallelization }
 

@@ -13,6 +13,8 @@ public final class DatabaseClock: Sendable {
     private let machine: @Sendable () -> Timestamp
     private let elapsed: @Sendable () -> Int64
     private let scale = Mutex(TimeScale())
+    /// How far this clock is ahead of the database's, in microseconds: none but a test's server moves it.
+    private let ahead = Atomic<Int64>(0)
 
     /// - Parameters:
     ///   - machine: the clock of this machine, which is compared, and shown until the first reading.
@@ -27,7 +29,13 @@ public final class DatabaseClock: Sendable {
 
     public func now() -> Timestamp {
         guard let time = scale.withLock({ $0.time(at: elapsed()) }) else { return machine() }
-        return Timestamp(microseconds: time)
+        return Timestamp(microseconds: time + ahead.load(ordering: .relaxed))
+    }
+
+    /// Lets microseconds pass at once, from now on.
+    public func pass(_ microseconds: Int64) {
+        precondition(microseconds >= 0, "Time goes on, and never back")
+        ahead.wrappingAdd(microseconds, ordering: .relaxed)
     }
 
     /// How far this machine's clock is ahead of the database's, in microseconds; below zero where it is

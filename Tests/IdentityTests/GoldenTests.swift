@@ -91,6 +91,8 @@ private func signInSamples() throws -> [any Event] {
     return [
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
+        AccountEvent.imported(
+            AccountImport(source: .auth0, foreignID: "auth0|4711", createdAt: noon)),
         AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person),
         AccountEvent.rolesChanged(GivenRoles(["https://api.example.org": ["editor"]])),
         AccountEvent.mailboxChanged(

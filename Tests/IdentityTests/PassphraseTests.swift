@@ -17,7 +17,8 @@ private func wasSet(_ hash: String? = kept) -> PassphraseEvent {
 func passphraseSamples() -> [any Event] {
     [
         wasSet(), PassphraseEvent.refused(at: noon, account: account, mail: code),
-        PassphraseEvent.used,
+        PassphraseEvent.imported(hash: "$2b$…", account: account, at: noon),
+        PassphraseEvent.rehashed(hash: kept, account: account), PassphraseEvent.used,
         PassphraseEvent.removed(account: account, mail: code),
     ]
 }
@@ -116,6 +117,27 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
 
     @Test func `signing in by a passphrase opens a session`() async throws {
         try await ann.when(signIn(.right(hash: kept))).then(opened(), in: browser)
+    }
+
+    @Test func `signing in by an imported passphrase replaces its hash, and a wrong one does not`()
+        async throws
+    {
+        let foreign = PassphraseEvent.imported(hash: "$2b$…", account: account, at: noon)
+        let there = givenAnn().given(foreign, in: stream)
+        let proof = PassphraseProof(
+            mailbox: mailbox, comparison: .right(hash: "$2b$…"), rehashed: kept)
+        let signIn = SignInBrowser(
+            proof, by: .passphrase, session: browser, digest: try digest(9), now: noon)
+        let rehashed = PassphraseEvent.rehashed(hash: kept, account: account)
+        var expected = Decision(rehashed, in: stream)
+        expected.append(try opened(), in: browser)
+        try await there.when(signIn).then(expected)
+        // A wrong one replaces nothing, and what was set meanwhile is not replaced.
+        expected = Decision(PassphraseEvent.refused(at: noon), in: stream, of: account)
+        expected.append(refused(), in: browser, of: account)
+        try await there.when(self.signIn(.wrong(hash: "$2b$…"))).then(expected)
+        try await there.given(wasSet(), in: stream).when(signIn).then(
+            Decision(refused(), in: browser, of: account))
     }
 
     @Test func `signing in by a wrong passphrase is recorded, and a right one clears the count`()

@@ -214,7 +214,7 @@ BEGINNINGS = {
     "message_gateway.set", "notification.requested", "notification_source.moved", "otp.issued",
     "owner.appointed", "owner.browser_trusted", "owner.invited", "owner.mailbox_vouched", "owner.mailed_codes_changed",
     "owner.onboarded", "owner.move_requested", "owner.device_added", "owner.terms_signed", "passkey.enrolled", "passkey.enrollment_refused",
-    "passphrase.derived", "passphrase.hint_requested", "passphrase.refused", "passphrase.set", "personal_data.opened",
+    "passphrase.derived", "passphrase.hint_requested", "passphrase.imported", "passphrase.refused", "passphrase.set", "personal_data.opened",
     "personal_data.streamed", "provider.configured", "push_provider.set", "pushed_request.used", "realm.created",
     "realm.subject_erased", "registration_token.created", "service_standing.admitted", "service_standing.refused",
     "session.opened", "session.refused", "session_code.issued", "signing_key.published", "ssf_stream.created",

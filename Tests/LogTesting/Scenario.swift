@@ -40,6 +40,11 @@ public struct Scenario: Sendable {
                 personal: new.personal.isEmpty ? .none : .opened(new.personal)))
     }
 
+    /// What a command looks at, for tests of what it answers.
+    public func facts<C: Command>(of command: C) async throws -> C.Facts {
+        try await command.gather(ScenarioReader(history))
+    }
+
     /// Lets a command decide on what happened.
     public func when<C: Command>(
         _ command: C, sourceLocation: SourceLocation = #_sourceLocation

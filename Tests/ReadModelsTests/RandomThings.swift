@@ -54,7 +54,10 @@ extension RandomHistory {
     /// Things that begin with whose they are, and go on without it.
     mutating func thing() -> Happening {
         switch number(0...9) {
-        case 0: return going("passphrase.set", ["passphrase.used", "passphrase.refused"])
+        case 0:
+            return chance(50)
+                ? going("passphrase.set", ["passphrase.used", "passphrase.refused"])
+                : going("passphrase.imported", ["passphrase.rehashed", "passphrase.refused"])
         case 1: return going("totp.offered", ["totp.used", "recovery_code.used"])
         case 2: return going("session_code.issued", ["session_code.used"])
         case 3: return going("upstream_session.used", ["upstream_session.ended"])

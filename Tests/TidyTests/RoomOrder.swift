@@ -34,8 +34,8 @@ enum RoomOrder {
         order: stacked(
             "System", "Terminal", "Settings", "CommandLine", "Node", "Mailing", "Notifying",
             "Logout", "Subscribing", "Signalling", "Findings", "Jobs", "Cases", "AsOf",
-            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Configuring", "Doctor",
-            "Setup", "Dev", "Backup", "Commands"))
+            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Importing",
+            "Configuring", "Doctor", "Setup", "Dev", "Backup", "Commands"))
 
     static let readModels = RoomRules(
         module: "ReadModels",
@@ -67,8 +67,8 @@ enum RoomOrder {
                 "Kernel": [
                     "Accounts", "Administration", "Apps", "Browser", "Clients", "Common",
                     "Configuration", "Consents",
-                    "Devices", "Disclosures", "Filters", "Grants", "Invites", "LogoutNotices",
-                    "MailedCodes", "MailedLinks", "Mailboxes", "Mails", "Passkeys",
+                    "Devices", "Disclosures", "Filters", "Grants", "Imports", "Invites",
+                    "LogoutNotices", "MailedCodes", "MailedLinks", "Mailboxes", "Mails", "Passkeys",
                     "Passphrases", "Providers", "PushedRequests", "Realms", "Registration",
                     "Sessions", "SigningKeys", "TwoFactor",
                 ],

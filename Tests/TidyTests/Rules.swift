@@ -28,6 +28,7 @@ enum Rules {
         "PhoneNumbers": ["CPhoneNumber"],
         "MaxMind": ["CMaxMind", "Glibc"],
         "SAML": ["CXMLSec", "Values", "Cryptography"],
+        "ForeignHashes": ["CCrypt", "CArgon2", "Values", "Cryptography"],
         "JOSE": ["Values", "JSON", "Cryptography"],
         "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
         "EventStore": [
@@ -40,7 +41,8 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "Compression", "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode",
+            "Compression", "ForeignHashes", "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers",
+            "QRCode",
             "ReadModels",
             "SAML",
             "SecurityKeys",
@@ -49,7 +51,8 @@ enum Rules {
         "UrdClient": ["Foundation", "FoundationNetworking"],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-            "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+            "Cryptography", "ForeignHashes", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient",
+            "Systemd",
             "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "Glibc", "CBuild",
             "MaxMind", "YAML",
         ],
@@ -109,8 +112,7 @@ enum Rules {
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
         "Threads", "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
-        "Compression", "SecurityKeys", "PhoneNumbers", "SAML", "MaxMind",
-        "YAML",
+        "Compression", "SecurityKeys", "PhoneNumbers", "SAML", "MaxMind", "ForeignHashes", "YAML",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

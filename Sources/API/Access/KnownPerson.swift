@@ -33,7 +33,7 @@ struct KnownPerson {
             case .mailboxConfirmed, .mailboxMoved, .addressesChanged: isConfirmed = true
             case .rolesChanged(let given): roles = given
             case .deleted: return nil
-            case .disabled, .enabled, .stampRotated, .accessRemoved, .proofsEnded,
+            case .imported, .disabled, .enabled, .stampRotated, .accessRemoved, .proofsEnded,
                 .deletionScheduled, .deletionCancelled, .erased, nil:
                 break
             }

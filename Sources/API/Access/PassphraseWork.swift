@@ -24,6 +24,10 @@ public struct PassphraseWork: Sendable {
     let verify: @Sendable (SecretBytes, _ text: String?, PassphraseTurn) async throws -> Bool
     /// Whether the passphrase is in the list of breached ones.
     let isKnown: @Sendable (SecretBytes, PassphraseTurn) async throws -> Bool
+    /// Whether another system made this text of the passphrase. A wrong one takes as long as with `verify`.
+    public var verifyForeign:
+        @Sendable (SecretBytes, _ text: String, PassphraseTurn) async throws -> Bool =
+            { _, _, _ in throw Unavailable() }
     /// What a device of an owner makes of what they type, for browsers that make nothing of it: from what
     /// was typed, the salt and the rounds.
     public var derive:

@@ -2,7 +2,8 @@
 struct AdminSurface: Surface {
     let routes =
         RealmRoutes.table + HostRoutes.table + AppRoutes.table + ClientRoutes.table
-        + AccountRoutes.table + AccountDeletionRoutes.table + AccountSessionRoutes.table
+        + AccountRoutes.table + AccountImportRoutes.table + AccountDeletionRoutes.table
+        + AccountSessionRoutes.table
         + AccountDeviceRoutes.table
         + LoginHistoryRoutes.table + MailRoutes.table + TwoFactorRoutes.table + RoleRoutes.table
         + InviteRoutes.table + RegistrationTokenRoutes.table + SubjectRoutes.table

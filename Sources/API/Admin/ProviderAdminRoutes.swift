@@ -256,7 +256,7 @@ enum ProviderAdminRoutes {
 }
 
 extension Call<AdminContext> {
-    fileprivate func providers() async throws(Problem) -> Providers {
+    func providers() async throws(Problem) -> Providers {
         try await configuration(Providers.self, of: Providers.stream)
     }
 

@@ -49,6 +49,25 @@ extension String {
     }
 }
 
+/// A typed passphrase, compared with what the log keeps.
+struct ComparedPassphrase {
+    let comparison: PassphraseProof.Comparison
+    /// The hash that takes the place of one that another system made.
+    var rehashed: String?
+}
+
+/// A passphrase as the keyboard sent it, and in its one form.
+private struct TypedPassphrase {
+    private static let most = 4096
+    let raw: SecretBytes
+    let secret: SecretBytes
+
+    init(_ text: String) {
+        raw = SecretBytes(Array(text.utf8.prefix(Self.most)))
+        secret = SecretBytes(Array(text.asPassphrase.utf8.prefix(Self.most)))
+    }
+}
+
 /// Hashes and compares the passphrases of a request.
 struct Passphrases {
     private let call: Call<RealmContext>
@@ -77,18 +96,35 @@ struct Passphrases {
     /// (account enumeration).
     func compare(
         _ typed: String, for mailbox: UUID
-    ) async throws(Problem) -> PassphraseProof.Comparison {
-        let hash = try await hash(of: mailbox)
-        let isRight: Bool
+    ) async throws(Problem) -> ComparedPassphrase {
+        let kept = try await kept(by: mailbox)
+        let (typed, turn) = (TypedPassphrase(typed), turn(about: mailbox))
+        let hash = kept?.hash
         do {
-            isRight = try await context.passphrases.verify(
-                SecretBytes(Array(typed.asPassphrase.utf8.prefix(4096))), hash,
-                turn(about: mailbox))
+            if let hash, kept?.isForeign == true {
+                return try await compare(typed, foreign: hash, turn)
+            }
+            let isRight = try await context.passphrases.verify(typed.secret, hash, turn)
+            guard let hash else { return ComparedPassphrase(comparison: .nothing) }
+            return ComparedPassphrase(
+                comparison: isRight ? .right(hash: hash) : .wrong(hash: hash))
         } catch {
             throw Problem(.busy)
         }
-        guard let hash else { return .nothing }
-        return isRight ? .right(hash: hash) : .wrong(hash: hash)
+    }
+
+    /// Other systems hash what the keyboard sends. A passphrase that is right is hashed anew, as ours are.
+    private func compare(
+        _ typed: TypedPassphrase, foreign hash: String, _ turn: PassphraseTurn
+    ) async throws -> ComparedPassphrase {
+        let work = context.passphrases
+        var isRight = try await work.verifyForeign(typed.raw, hash, turn)
+        if !isRight, typed.raw != typed.secret {
+            isRight = try await work.verifyForeign(typed.secret, hash, turn)
+        }
+        guard isRight else { return ComparedPassphrase(comparison: .wrong(hash: hash)) }
+        return ComparedPassphrase(
+            comparison: .right(hash: hash), rehashed: try await work.hash(typed.secret, turn))
     }
 
     /// The place of this request in the queue for passphrase work. It allows no account enumeration: a mail
@@ -101,11 +137,14 @@ struct Passphrases {
     }
 
     func hash(of mailbox: UUID) async throws(Problem) -> String? {
+        try await kept(by: mailbox)?.hash
+    }
+
+    private func kept(by mailbox: UUID) async throws(Problem) -> Passphrase? {
         guard let account = try await RealmLookups(context).folded(Mailbox.self, mailbox).account
         else { return nil }
         return try await RealmLookups(context).folded(
-            Passphrase.self, Passphrase.stream(of: account)
-        ).hash
+            Passphrase.self, Passphrase.stream(of: account))
     }
 }
 

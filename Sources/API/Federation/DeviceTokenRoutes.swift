@@ -162,12 +162,13 @@ extension Call<RealmContext> {
         }
         let mailbox = context.mint.mailbox(address.text)
         try counter.count(.federationLogin, target: mailbox.description)
-        let comparison = try await Passphrases(self).compare(typed, for: mailbox)
+        let compared = try await Passphrases(self).compare(typed, for: mailbox)
         let keyID = TokenMint.newKeyID()
         let outcome = try await grant(
             DeviceSignInGrant(
                 proof: PassphraseProof(
-                    mailbox: mailbox, comparison: comparison,
+                    mailbox: mailbox, comparison: compared.comparison,
+                    rehashed: compared.rehashed,
                     second: SecondFactors(self).inGrant, mail: context.newID()),
                 device: device.session.id, keyID: keyID, mail: context.newID(),
                 name: try await deviceName(deviceID)),

@@ -90,7 +90,7 @@ extension Call<RealmContext> {
         guard let mailbox = known.mailbox, let old = member("oldpassword"),
             new.utf8.count <= 1024, old.utf8.count <= 1024
         else { throw notGood }
-        let comparison = try await Passphrases(self).compare(old, for: mailbox)
+        let comparison = try await Passphrases(self).compare(old, for: mailbox).comparison
         let made = try await Passphrases(self).hash(ofNew: new, of: account)
         guard case .success(let hash) = made else {
             throw Problem(

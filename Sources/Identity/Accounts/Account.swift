@@ -55,7 +55,7 @@ public struct Account: StreamState {
             (mailbox, phone) = (addresses.mailbox, addresses.phone)
             isConfirmed = true
             subjects += left
-        case .personChanged, .proofsEnded: break
+        case .personChanged, .proofsEnded, .imported: break
         case .rolesChanged(let roles): self.roles = roles
         case .disabled:
             isDisabled = true
@@ -132,7 +132,7 @@ extension AccountEvent {
         case .mailboxChanged, .mailboxMoved, .addressesChanged, .disabled, .stampRotated,
             .deletionScheduled, .deleted, .proofsEnded:
             true
-        case .registered, .mailboxConfirmed, .personChanged, .rolesChanged, .enabled,
+        case .registered, .imported, .mailboxConfirmed, .personChanged, .rolesChanged, .enabled,
             .deletionCancelled, .erased, .accessRemoved:
             false
         }

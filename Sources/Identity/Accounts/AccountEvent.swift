@@ -22,6 +22,8 @@ public enum AccountEvent: FormedEvent {
     /// It has a mail address and a phone number from now on, or had. What was sent to the mailboxes that it
     /// gave up is sealed under `left`.
     case addressesChanged(Addresses, left: [UUID], mail: UUID? = nil)
+    /// It was moved in from another system, together with its registration.
+    case imported(AccountImport)
     case personChanged(Person)
     /// It has these roles and no others.
     case rolesChanged(GivenRoles)
@@ -67,6 +69,10 @@ public enum AccountEvent: FormedEvent {
             "The account has these addresses, all of them proved.", .addresses,
             .uuids("left", "Subjects of what was sent to mailboxes given up."), .optional(.notice),
             make: AccountEvent.addressesChanged)
+        package static let imported = EventForm(
+            "account.imported", .audit, .accountChanged,
+            "The account was moved in from another system.", .accountImport,
+            make: AccountEvent.imported)
         package static let personChanged = EventForm(
             "account.person_changed", .services, .personChanged,
             "What the account knows of its person changed.", .person,
@@ -118,7 +124,8 @@ public enum AccountEvent: FormedEvent {
 
     public static let forms: EventForms<Self> = [
         Form.registered, Form.mailboxConfirmed, Form.mailboxChanged, Form.mailboxMoved,
-        Form.addressesChanged, Form.personChanged, Form.rolesChanged, Form.disabled, Form.enabled,
+        Form.addressesChanged, Form.imported, Form.personChanged, Form.rolesChanged, Form.disabled,
+        Form.enabled,
         Form.stampRotated, Form.accessRemoved, Form.proofsEnded, Form.deletionScheduled,
         Form.deletionCancelled, Form.deleted, Form.erased,
     ]
@@ -137,6 +144,7 @@ public enum AccountEvent: FormedEvent {
             Form.mailboxMoved(mailbox, true, left, mail)
         case .addressesChanged(let addresses, let left, let mail):
             Form.addressesChanged(addresses, left, mail)
+        case .imported(let origin): Form.imported(origin)
         case .personChanged(let person): Form.personChanged(person)
         case .rolesChanged(let roles): Form.rolesChanged(roles)
         case .disabled(let mail): Form.disabled(mail)

@@ -19,5 +19,8 @@ public struct GivenRoles: Sendable, Equatable {
         self.init(roles)
     }
 
+    /// How many roles they are in all.
+    var count: Int { byAudience.values.reduce(0) { $0 + $1.count } }
+
     public var json: JSON { .object(JSONObject(byAudience.map { ($0, .texts($1)) })) }
 }

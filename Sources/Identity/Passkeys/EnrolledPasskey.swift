@@ -10,12 +10,12 @@ public struct EnrolledPasskey: Sendable, Equatable {
     public var relyingParty: String
     public var key: CredentialRecord
     public var enrolledAt: Timestamp
-    /// The message that tells the owner.
-    public var mail: UUID
+    /// The message that tells the owner. Nil: it was imported.
+    public var mail: UUID?
 
     public init(
         account: UUID, client: UUID?, relyingParty: String, key: CredentialRecord,
-        enrolledAt: Timestamp, mail: UUID
+        enrolledAt: Timestamp, mail: UUID?
     ) {
         self.account = account
         self.client = client
@@ -76,7 +76,7 @@ extension Field<EnrolledPasskey> {
     static let enrolled = record(
         .account, .optional(.uuid("client", "Client that it was made in, if not on a page.")),
         .text("relying_party", "Domain that it belongs to (RP ID)."), .credential,
-        .time("enrolled_at", "Enrolment time."), .notice,
+        .time("enrolled_at", "Enrolment time."), .optional(.notice),
         make: {
             EnrolledPasskey(
                 account: $0, client: $1, relyingParty: $2, key: $3, enrolledAt: $4, mail: $5)

@@ -9,6 +9,8 @@ public struct Passphrase: StreamState {
     public private(set) var setAt: Timestamp?
     /// How a device hashes it before it is sent; nil where it is typed as it is.
     public private(set) var derived: DerivedPassphrase?
+    /// Another system made the hash: it is verified as that system did.
+    public private(set) var isForeign = false
     private var wrongGuesses = 0
     private var lastGuess: Timestamp?
 
@@ -24,12 +26,22 @@ public struct Passphrase: StreamState {
         case .set(let hash, _, _, let at):
             self.hash = hash
             derived = nil
+            isForeign = false
             setAt = at
             wrongGuesses = 0
         case .derived(let derived, _, _, let at):
             hash = derived.hash
+            isForeign = false
             self.derived = derived
             setAt = at
+            wrongGuesses = 0
+        case .imported(let hash, _, let at):
+            self.hash = hash
+            isForeign = true
+            setAt = at
+        case .rehashed(let hash, _):
+            self.hash = hash
+            isForeign = false
             wrongGuesses = 0
         case .refused(let at, _, _):
             wrongGuesses += 1

@@ -7,6 +7,10 @@ public enum PassphraseEvent: FormedEvent {
     case set(hash: String?, account: UUID, mail: UUID?, at: Timestamp)
     /// The same, where a device hashes it first: see `DerivedPassphrase`.
     case derived(DerivedPassphrase, account: UUID, mail: UUID, at: Timestamp)
+    /// A hash that another system made, which stands until the passphrase is typed.
+    case imported(hash: String?, account: UUID, at: Timestamp)
+    /// The passphrase was typed, and a hash of our own took the place of the imported one.
+    case rehashed(hash: String?, account: UUID)
     /// A wrong passphrase was typed. Its owner is told by the mail, where guesses begin to rest.
     case refused(at: Timestamp, account: UUID? = nil, mail: UUID? = nil)
     /// It was right, after guesses that were not.
@@ -25,6 +29,14 @@ public enum PassphraseEvent: FormedEvent {
             "passphrase.derived", .services, .secretSet(.derivedPassphrase),
             "The person set a passphrase that their device derives.", .derived, .account, .notice,
             .setAt, make: PassphraseEvent.derived)
+        package static let imported = EventForm(
+            "passphrase.imported", .audit, .accountChanged,
+            "A hash that another system made of the passphrase was imported.", .passphraseHash,
+            .account, .setAt, make: PassphraseEvent.imported)
+        package static let rehashed = EventForm(
+            "passphrase.rehashed", .internal, .secretUsed(.passphrase),
+            "A hash of our own replaced the imported one.", .passphraseHash, .account,
+            make: PassphraseEvent.rehashed)
         package static let refused = EventForm(
             "passphrase.refused", .audit, .secretRefused(.passphrase),
             "A wrong passphrase was typed.", .refusedAt, .optional(.account), .optional(.notice),
@@ -47,14 +59,16 @@ public enum PassphraseEvent: FormedEvent {
     }
 
     public static let forms: EventForms<Self> = [
-        Form.set, Form.derived, Form.refused, Form.used, Form.removed, Form.hintChanged,
+        Form.set, Form.derived, Form.imported, Form.rehashed, Form.refused, Form.used, Form.removed,
+        Form.hintChanged,
         Form.hintRequested,
     ]
 
     public var subject: UUID? {
         switch self {
         case .set(_, let account, _, _), .derived(_, let account, _, _), .removed(let account, _),
-            .hintChanged(_, let account), .hintRequested(_, let account, _):
+            .hintChanged(_, let account), .hintRequested(_, let account, _),
+            .imported(_, let account, _), .rehashed(_, let account):
             account
         case .refused, .used: nil
         }
@@ -65,6 +79,8 @@ public enum PassphraseEvent: FormedEvent {
         case .set(let hash, let account, let mail, let at): Form.set(hash, account, mail, at)
         case .derived(let derived, let account, let mail, let at):
             Form.derived(derived, account, mail, at)
+        case .imported(let hash, let account, let at): Form.imported(hash, account, at)
+        case .rehashed(let hash, let account): Form.rehashed(hash, account)
         case .refused(let at, let account, let mail): Form.refused(at, account, mail)
         case .used: Form.used()
         case .removed(let account, let mail): Form.removed(account, mail)

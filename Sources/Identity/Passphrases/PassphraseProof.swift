@@ -15,6 +15,8 @@ public struct PassphraseProof: SignInProof {
     /// The stream of the mail address that was typed.
     public var mailbox: UUID
     public var comparison: Comparison
+    /// What takes the place of a hash that another system made, once the passphrase is right.
+    public var rehashed: String?
     /// What was typed as a second factor, if anything.
     public var second: TypedFactor?
     /// The name of the mail that tells of guesses, if there is one to be sent.
@@ -23,8 +25,10 @@ public struct PassphraseProof: SignInProof {
     var scope: [String] = []
 
     public init(
-        mailbox: UUID, comparison: Comparison, second: TypedFactor? = nil, mail: UUID? = nil
+        mailbox: UUID, comparison: Comparison, rehashed: String? = nil,
+        second: TypedFactor? = nil, mail: UUID? = nil
     ) {
+        self.rehashed = rehashed
         self.mailbox = mailbox
         self.comparison = comparison
         self.second = second
@@ -71,7 +75,11 @@ public struct PassphraseProof: SignInProof {
         case .right(let hash) where hash == kept:
             guard holder.account.isWelcome else { throw .accountBlocked }
             var decision = Decision()
-            if holder.passphrase.state.wasGuessed {
+            if holder.passphrase.state.isForeign, let rehashed {
+                decision.append(
+                    PassphraseEvent.rehashed(hash: rehashed, account: holder.account.stream),
+                    in: holder.passphrase.stream)
+            } else if holder.passphrase.state.wasGuessed {
                 decision.append(
                     PassphraseEvent.used, in: holder.passphrase.stream, of: holder.account.stream)
             }

@@ -25,11 +25,11 @@ public struct ConfirmedTOTP: Sendable, Equatable {
     public let at: Timestamp
     /// Keyed digests.
     public let recoveryCodes: [SecretDigest]
-    /// The mail that tells the account's owner.
-    public let mail: UUID
+    /// The mail that tells the account's owner. Nil: it was imported.
+    public let mail: UUID?
 
     public init(
-        account: UUID, step: Int64, at: Timestamp, recoveryCodes: [SecretDigest], mail: UUID
+        account: UUID, step: Int64, at: Timestamp, recoveryCodes: [SecretDigest], mail: UUID?
     ) {
         self.account = account
         self.step = step
@@ -126,7 +126,8 @@ extension Field<OfferedTOTP> {
 
 extension Field<ConfirmedTOTP> {
     fileprivate static let confirmation = record(
-        .account, .step, .time("confirmed_at", "Enrolment time."), .recoveryCodes, .notice,
+        .account, .step, .time("confirmed_at", "Enrolment time."), .recoveryCodes,
+        .optional(.notice),
         make: { ConfirmedTOTP(account: $0, step: $1, at: $2, recoveryCodes: $3, mail: $4) },
         take: { ($0.account, $0.step, $0.at, $0.recoveryCodes, $0.mail) })
 }

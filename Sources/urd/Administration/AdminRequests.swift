@@ -1,4 +1,5 @@
 import API
+import EventSourcing
 import EventStore
 import HTTP
 import JSON
@@ -7,6 +8,7 @@ import Telemetry
 /// The admin API in this process: a process that holds the database and the master key needs no admin key.
 struct AdminRequests: Sendable {
     let store: Store
+    private let context: AdminContext
     private let router: Router
 
     /// Opens the store that the settings name; `close` when the work is done.
@@ -15,20 +17,19 @@ struct AdminRequests: Sendable {
         do {
             try await store.checkSchema()
             let queries = try Models(store).queries
+            context = AdminContext(
+                store: store, queries: queries,
+                upstream: callsOthers
+                    ? Upstream(calls: UpstreamCalls(try OutgoingCalls(settings))) : Upstream(),
+                sender: callsOthers
+                    ? try WebhookSender(
+                        settings, keys: WebhookKeys(store, queries), now: store.clock.now)
+                    : nil,
+                // The server that sends says whether it calls this machine.
+                mayBeLoopback: true,
+                operator: Operator.name)
             router = Router(
-                API.table,
-                context: AdminContext(
-                    store: store, queries: queries,
-                    upstream: callsOthers
-                        ? Upstream(calls: UpstreamCalls(try OutgoingCalls(settings))) : Upstream(),
-                    sender: callsOthers
-                        ? try WebhookSender(
-                            settings, keys: WebhookKeys(store, queries), now: store.clock.now)
-                        : nil,
-                    // The server that sends says whether it calls this machine.
-                    mayBeLoopback: true,
-                    operator: Operator.name),
-                log: .silent, metrics: store.metrics)
+                API.table, context: context, log: .silent, metrics: store.metrics)
         } catch {
             store.close()
             throw error
@@ -38,6 +39,11 @@ struct AdminRequests: Sendable {
 
     func close() {
         store.close()
+    }
+
+    /// The accounts of a realm with their secrets, which no route gives.
+    func accountExport(of realm: RealmID, reason: String) -> AccountExport {
+        AccountExport(context, realm: realm, reason: reason)
     }
 
     func response(of operation: Operation, _ values: JSONObject) async -> Response {

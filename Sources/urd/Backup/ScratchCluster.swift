@@ -21,10 +21,7 @@ final class ScratchCluster: Sendable {
             programs: try PostgresPrograms.find(clusterVersion: nil, environment: environment),
             socketFolder: try place.makeSocketFolder(), log: "\(folder)/postgres.log",
             // What a crash would lose is made again.
-            more: [
-                "fsync=off", "synchronous_commit=off", "autovacuum=off", "jit=off",
-                "shared_buffers=128MB",
-            ])
+            more: Cluster.unkept)
     }
 
     /// Runs the body with an empty database. A signal that asks this process to stop ends the cluster first.

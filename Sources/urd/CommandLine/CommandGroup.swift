@@ -50,6 +50,7 @@ struct CommandGroup: Sendable {
             name: "sign-in", title: "People and sign-in",
             rows: [
                 Row("account", summary: "Manage accounts, their sessions and roles"),
+                Row("import", summary: "Import the accounts of another system"),
                 Row("invite", summary: "Invite people to a realm"),
                 Row("history", summary: "See who signed in, and who could not"),
                 Row(

@@ -17,7 +17,7 @@ enum Commands {
             ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
             AnalystRemove(), AnalystFenceStatement(), CaseCommand(), AsOfRealmCommand(),
-            ExportCommand(), WhatIfCommand(), PlanCommand(), ApplyCommand(), DriftCommand(),
-            ExportConfigCommand(),
+            ExportCommand(), ExportAccountsCommand(), ImportAccountsCommand(), WhatIfCommand(),
+            PlanCommand(), ApplyCommand(), DriftCommand(), ExportConfigCommand(),
         ]
 }

@@ -10,6 +10,11 @@ struct Cluster: Sendable {
     /// Settings beside those that each cluster has.
     var more: [String] = []
 
+    /// Settings of one whose data a crash may take.
+    static let unkept = [
+        "fsync=off", "full_page_writes=off", "shared_buffers=128MB", "autovacuum=off", "jit=off",
+    ]
+
     static let database = "urd"
     /// Owns the schema; the migrations make the others' rights.
     static let owner = "urd_owner"

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Synchronization
 
 /// One run of `urd dev`: everything that is started here is stopped here.
@@ -14,12 +15,22 @@ final class Development: Sendable {
     let port: UInt16
     let console: Console
     let steps: any DevelopmentSteps
+    private let style: Style
     private let state = Mutex(State())
+
+    /// What a run for an app's own tests has otherwise.
+    struct Style: Sendable {
+        var isEphemeral = false
+        /// Whether it says one thing, when it is ready: what there is to know.
+        var isJSON = false
+        var people: [JSON] = []
+    }
 
     init(
         folder: DevelopmentFolder, environment: Environment, port: UInt16, console: Console,
-        steps: any DevelopmentSteps
+        steps: any DevelopmentSteps, style: Style = Style()
     ) {
+        self.style = style
         self.folder = folder
         self.environment = environment
         self.port = port
@@ -63,7 +74,9 @@ final class Development: Sendable {
         await stopPostgres()
         listening.cancel()
         if let failure { throw failure }
-        say("Stopped; the data stays in \(folder.path)")
+        say(
+            style.isEphemeral
+                ? "Stopped; nothing stays" : "Stopped; the data stays in \(folder.path)")
         return .success
     }
 
@@ -102,6 +115,20 @@ final class Development: Sendable {
         _ withHistory: Bool, lost: @escaping @Sendable (String) -> Void
     ) async throws {
         let place = try await startPostgres(lost: lost)
+        let demo = try await demo(in: place)
+        if withHistory { try await steps.prepareHistory(place) }
+        try Task.checkCancellation()
+        try await steps.serve(place) { listening in
+            let file = try self.note(place, listening, demo)
+            if self.style.isJSON {
+                self.console.writeLine(file.json)
+            } else {
+                self.greet(listening, demo)
+            }
+        }
+    }
+
+    private func demo(in place: DevelopmentPlace) async throws -> Demo {
         if !File.exists(folder.masterKeyFile) { try MasterKeyFile.create(folder.masterKeyFile) }
         try File.makeFolder(folder.checkpoints, mode: 0o700)
         try Task.checkCancellation()
@@ -110,18 +137,39 @@ final class Development: Sendable {
         try Task.checkCancellation()
         let previous = (try? File.text(folder.environmentFile)).flatMap(
             DevelopmentEnvironment.demo(in:))
-        let demo = try await steps.prepareDemo(place, previous: previous)
-        if withHistory { try await steps.prepareHistory(place) }
-        try Task.checkCancellation()
-        try await steps.serve(place) { listening in
-            let file = DevelopmentEnvironment(place: place, listening: listening, demo: demo)
-            try File.writeAtomically(
-                Array(file.text.utf8), to: self.folder.environmentFile, mode: 0o600)
-            self.greet(listening, demo)
-        }
+        return try await steps.prepareDemo(place, previous: previous)
     }
 
-    func say(_ text: String) { console.write(text) }
+    @discardableResult
+    private func note(
+        _ place: DevelopmentPlace, _ listening: ServerAddress, _ demo: Demo
+    ) throws -> DevelopmentEnvironment {
+        let file = DevelopmentEnvironment(place: place, listening: listening, demo: demo)
+        try File.writeAtomically(
+            Array(file.text.utf8), to: folder.environmentFile, mode: 0o600)
+        return file
+    }
+
+    /// Makes what a first start makes, and stops.
+    func prepare() async throws {
+        try folder.prepare()
+        guard let lock = try FolderLock.take(folder.lockFile) else {
+            throw CommandFailure("another process took \(folder.path)")
+        }
+        defer { withExtendedLifetime(lock) {} }
+        do {
+            let place = try await startPostgres(lost: { _ in })
+            try note(place, ServerAddress(port: port, privatePort: nil), await demo(in: place))
+        } catch {
+            await stopPostgres()
+            throw error
+        }
+        await stopPostgres()
+    }
+
+    func say(_ text: String) {
+        if style.isJSON { console.complain(text) } else { console.write(text) }
+    }
 
     private func greet(_ listening: ServerAddress, _ demo: Demo) {
         let url = "http://localhost:\(listening.port)"
@@ -141,7 +189,7 @@ final class Development: Sendable {
               admin      curl -s -H "Authorization: Bearer $URD_ADMIN_KEY" \\
                            "$URD_URL/api/admin/realms/$URD_REALM/clients"
               database   psql "$URD_DATABASE_URL"
-            Ctrl-C stops everything; the data stays (--fresh starts anew).
+            Ctrl-C stops everything; \(style.isEphemeral ? "nothing stays" : "the data stays (--fresh starts anew)").
 
             """)
     }
@@ -192,7 +240,7 @@ extension Development {
         }
         let cluster = Cluster(
             place: place, programs: programs, socketFolder: try place.makeSocketFolder(),
-            log: folder.databaseLog)
+            log: folder.databaseLog, more: style.isEphemeral ? Cluster.unkept : [])
         state.withLock { $0.cluster = cluster }
         if place.version == nil {
             say("Making a PostgreSQL \(programs.major) cluster in \(place.path)")
@@ -209,7 +257,8 @@ extension Development {
         return DevelopmentPlace(
             databaseURL: cluster.url(Cluster.application), ownerURL: cluster.url(Cluster.owner),
             masterKeyFile: folder.masterKeyFile, checkpointDirectory: folder.checkpoints,
-            port: port, privatePort: folder.lastPrivatePort() ?? 0)
+            port: port, privatePort: folder.lastPrivatePort() ?? 0,
+            isEphemeral: style.isEphemeral, people: style.people)
     }
 
     /// A server that ends by itself is started again, as a service manager would do; one that keeps
@@ -246,7 +295,7 @@ extension Development {
         if !isWanted { await next.stop() }
     }
 
-    private func stopPostgres() async {
+    func stopPostgres() async {
         let (postmaster, cluster) = state.withLock { state in
             state.isStopping = true
             return (state.postmaster, state.cluster)

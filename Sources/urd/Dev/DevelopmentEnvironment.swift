@@ -1,3 +1,5 @@
+import JSON
+
 /// `dev.env`: what a script or a person needs to talk to this run, in shell syntax.
 struct DevelopmentEnvironment: Equatable, Sendable {
     private(set) var lines: [(name: String, value: String)]
@@ -37,6 +39,12 @@ struct DevelopmentEnvironment: Equatable, Sendable {
 
     var text: String {
         lines.map { "\($0.name)=\(Self.quoted($0.value))\n" }.joined()
+    }
+
+    var json: JSON {
+        var members = JSONObject()
+        for line in lines { members[line.name] = .string(line.value) }
+        return .object(members)
     }
 
     /// The environment that the last run wrote down.

@@ -41,6 +41,7 @@ struct DevelopmentRun: DevelopmentSteps {
             lanes: 2, lines: lines,
             fence: ServerRecord(directory: place.checkpointDirectory).fence(
                 isNode: true, log: lines))
+        try await TestingSupport(store, port: place.port).add(place.people)
         try await serve(place, store, options, ready)
     }
 
@@ -68,6 +69,9 @@ struct DevelopmentRun: DevelopmentSteps {
             options.inbox = inbox
             options.mailCarrier = inbox
         }
+        if place.isEphemeral {
+            options.testing = { try TestingSupport($0, port: place.port).context }
+        }
         return options
     }
 
@@ -88,7 +92,7 @@ struct DevelopmentRun: DevelopmentSteps {
 
 /// The demo realm, its app and its client, made through the admin API like any other.
 struct DemoData {
-    private static let realm = "demo"
+    static let realm = "demo"
     private static let client = "demo-client"
     private static let nativeClient = "demo-native"
 
@@ -168,20 +172,23 @@ struct DemoData {
     }
 
     private func prepareNativeClient() async throws {
-        _ = try await ask(
-            "registerClient",
-            [
-                "realm": .string(Self.realm), "client_id": .string(Self.nativeClient),
-                "client_name": "Demo app for phones", "application_type": "native",
-                "token_endpoint_auth_method": "none",
-                "grant_types": [
-                    "urn:cocoar:otp", "urn:cocoar:magic", "urn:cocoar:passkey", "refresh_token",
-                ],
-                "scope": "openid profile email offline_access",
-                // Ten times cheaper to make than RS256, for clients that refresh often.
-                "id_token_signed_response_alg": "ES256",
-            ], unless: "client-exists")
+        var values = Self.forPhones
+        values["realm"] = .string(Self.realm)
+        values["client_id"] = .string(Self.nativeClient)
+        _ = try await ask("registerClient", values, unless: "client-exists")
     }
+
+    /// What a client for phones has beside its name.
+    static let forPhones: JSONObject = [
+        "client_name": "Demo app for phones", "application_type": "native",
+        "token_endpoint_auth_method": "none",
+        "grant_types": [
+            "urn:cocoar:otp", "urn:cocoar:magic", "urn:cocoar:passkey", "refresh_token",
+        ],
+        "scope": "openid profile email offline_access",
+        // Ten times cheaper to make than RS256, for clients that refresh often.
+        "id_token_signed_response_alg": "ES256",
+    ]
 
     private func isValid(_ key: String) async throws -> Bool {
         guard let known = BearerKey(key) else { return false }
@@ -206,14 +213,18 @@ struct DemoData {
         _ = try await ask("setRealmSettings", settings)
     }
 
+    func response(of id: String, _ values: JSONObject) async -> Response {
+        guard let operation = API.operations.first(where: { $0.id == id }) else {
+            preconditionFailure("The demo asks for operations that there are.")
+        }
+        return await router.respond(to: operation.request(values, id: "dev"))
+    }
+
     /// The answer of an operation; nil where it refuses for the one reason that is expected.
     func ask(
         _ id: String, _ values: JSONObject, unless expected: String? = nil
     ) async throws -> JSON? {
-        guard let operation = API.operations.first(where: { $0.id == id }) else {
-            preconditionFailure("The demo asks for operations that there are.")
-        }
-        let response = await router.respond(to: operation.request(values, id: "dev"))
+        let response = await response(of: id, values)
         let answer = (try? JSON.parse(response.body)) ?? .null
         if response.status.code < 300 { return answer }
         let type = answer["type"]?.string ?? ""

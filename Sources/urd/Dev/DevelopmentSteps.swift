@@ -1,3 +1,5 @@
+import JSON
+
 /// What `urd dev` has the rest of Urd do once its PostgreSQL runs. The composition root hands it in.
 protocol DevelopmentSteps: Sendable {
     /// Brings the schema up to date, as the owner.
@@ -28,6 +30,9 @@ struct DevelopmentPlace: Equatable, Sendable {
     let port: UInt16
     /// That of the last run, whose address may be in a bookmark; 0 takes any.
     var privatePort: UInt16 = 0
+    /// Whether tests may do what only they do, and who is there for them.
+    var isEphemeral = false
+    var people: [JSON] = []
 }
 
 /// What a newcomer needs for a first request.

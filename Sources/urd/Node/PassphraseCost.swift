@@ -11,6 +11,8 @@ final class PassphraseCost: Sendable {
         var own = Scrypt.Parameters.recommended
         /// The dearest text that was met, maybe made by a faster node.
         var dearest = Scrypt.Parameters.recommended
+        /// What one lane takes on this machine.
+        var lane = PassphraseCost.patience / Scrypt.Parameters.recommended.parallelization
     }
 
     static let patience = Duration.milliseconds(250)
@@ -28,13 +30,15 @@ final class PassphraseCost: Sendable {
             let done = try? Scrypt.derive(
                 secret, salt: Array(repeating: 0, count: 16), parameters: .lane, length: 32)
             guard done != nil else { return }
-            self.settle(on: Scrypt.Parameters.fitting(Self.patience, lane: .now - start))
+            let lane = ContinuousClock.now - start
+            self.settle(on: Scrypt.Parameters.fitting(Self.patience, lane: lane), lane: lane)
             lines.info("passphrases.cost", ["lanes": .integer(Int64(self.own.parallelization))])
         }
     }
 
-    func settle(on parameters: Scrypt.Parameters) {
+    func settle(on parameters: Scrypt.Parameters, lane: Duration? = nil) {
         state.withLock { state in
+            if let lane { state.lane = lane }
             state.own = parameters
             if parameters.work > state.dearest.work { state.dearest = parameters }
         }
@@ -54,5 +58,16 @@ final class PassphraseCost: Sendable {
             return state.dearest
         }
         return dearest.rest(after: spent)
+    }
+
+    /// The same after a hash of another kind, which took this long: as many lanes as it took the time of.
+    func rest(afterWorking time: Duration) -> Scrypt.Parameters? {
+        state.withLock { state in
+            let spent = Scrypt.Parameters.fitting(time, lane: state.lane)
+            if spent.work > state.dearest.work { state.dearest = spent }
+            let missing = state.lane * state.dearest.parallelization - time
+            return missing < state.lane / 2
+                ? nil : .lanes(missing, lane: state.lane)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import API
 import Cryptography
+import ForeignHashes
 import JSON
 import Synchronization
 import Telemetry
@@ -103,6 +104,9 @@ extension PassphraseWork {
                     throw failure
                 }
             })
+        work.verifyForeign = { secret, text, turn in
+            try await workers.run(for: turn) { try cost.verifyForeign(secret, against: text) }
+        }
         work.derive = { secret, salt, rounds, turn in
             try await workers.run(for: turn) {
                 try DevicePassphrase.hash(secret, salt: salt, rounds: rounds)
@@ -125,5 +129,16 @@ extension PassphraseCost {
             _ = try Scrypt.derive(secret, salt: salt, parameters: rest, length: 32)
         }
         return isRight
+    }
+
+    /// A right passphrase is hashed anew, which takes longer anyway.
+    fileprivate func verifyForeign(_ secret: SecretBytes, against text: String) throws -> Bool {
+        let start = ContinuousClock.now
+        if try ForeignHash(text).verify(secret) { return true }
+        if let rest = rest(afterWorking: .now - start) {
+            let salt = [UInt8](repeating: 0, count: 16)
+            _ = try Scrypt.derive(secret, salt: salt, parameters: rest, length: 32)
+        }
+        return false
     }
 }

@@ -14,6 +14,8 @@ struct ServeOptions: Sendable {
     var mailCarrier: (any MailCarrier)?
     /// Mails that can be read here instead of in a mailbox.
     var inbox: Inbox?
+    /// What an app's own tests may do. No setting has it: `urd dev --ephemeral` alone does.
+    var testing: (@Sendable (Store) throws -> TestingContext)?
     /// Whose word on hosts and addresses is taken.
     var forwarding = Forwarding()
     /// Where clients may be called that say where they want to be.

@@ -176,6 +176,9 @@ struct Service: Sendable {
                         letters: { inbox.letters(to: $0, after: $1) },
                         awaited: { await inbox.letters(to: $0, after: $1, within: $2) })))
         }
+        if let testing = options.testing {
+            tables.append(.init(TestingRoutes.table, context: try testing(store)))
+        }
         if options.allowsLoopback {
             let deliveries = DeliveryStore(store.database)
             tables.append(

@@ -7,6 +7,8 @@ enum File {
         let owner: uid_t
         let group: gid_t
         let size: Int64
+        /// In nanoseconds since 1970.
+        let modified: Int64
 
         var isFolder: Bool { mode & S_IFMT == S_IFDIR }
         var isRegular: Bool { mode & S_IFMT == S_IFREG }
@@ -18,7 +20,8 @@ enum File {
         var info = stat()
         guard (following ? stat(path, &info) : lstat(path, &info)) == 0 else { return nil }
         return Facts(
-            mode: info.st_mode, owner: info.st_uid, group: info.st_gid, size: Int64(info.st_size))
+            mode: info.st_mode, owner: info.st_uid, group: info.st_gid, size: Int64(info.st_size),
+            modified: Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec))
     }
 
     static func exists(_ path: String) -> Bool { facts(path, following: false) != nil }

@@ -37,4 +37,23 @@ enum Port {
         }
         return .free
     }
+
+    /// One that is free now, as the system chooses.
+    static func free() throws(SystemFailure) -> UInt16 {
+        let descriptor = socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SystemFailure("open", "a socket") }
+        defer { close(descriptor) }
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let found = withUnsafeMutablePointer(to: &place) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard found else { throw SystemFailure("find", "a free port") }
+        return UInt16(bigEndian: place.sin_port)
+    }
 }

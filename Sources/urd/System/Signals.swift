@@ -41,12 +41,13 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Ends the process as the signal would have.
+    /// Ends the process as the signal would have. Sent to this thread: sent to the process, the thread that waits for
+    /// signals may take it.
     static func endProcess(by number: Int32) {
         signal(number, SIG_DFL)
         var set = stoppingSet()
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
-        kill(getpid(), number)
+        raise(number)
     }
 
     private static func stoppingSet() -> sigset_t {

@@ -36,7 +36,7 @@ enum Budget: String, CaseIterable, CustomTestStringConvertible {
         "`owner-mail`, `certification`, `owner-link`, `owner-hint`, `owner-invitation`"
     case networks = "`provider`, `message-receipt`, by network"
     case notifications = "`notification`, 30 an hour"
-    case passphraseWork = "passphrases being worked on: 64 wait, 32 for one network (decision 0094)"
+    case passphraseWork = "passphrases being worked on: 64 wait, 32 for one network (decision 0168)"
     case bodies = "large bodies, 64 MiB together"
     case connections = "connections, 4,096; streams, 1,024, 8 a key"
     case appends = "the append queue, 503"

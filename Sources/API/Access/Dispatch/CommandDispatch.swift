@@ -17,9 +17,10 @@ extension CommandPort {
 
     /// The same for a command with an answer. The id must be new: a repeat has no answer.
     func attempt<C: AnsweringCommand>(
-        _ command: C, in realm: RealmID, id: UUID, by origin: Origin
+        _ command: C, in realm: RealmID, named naming: RealmNaming = .host, id: UUID,
+        by origin: Origin
     ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
-        try await outcome {
+        try await outcome(named: naming) {
             let answer = try await ask(command, in: realm, id: id, digest: [], origin: origin)
             guard let outcome = answer.outcome else { throw Problem(.internalError) }
             return outcome

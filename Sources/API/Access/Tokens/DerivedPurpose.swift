@@ -21,6 +21,7 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case tenantMethods = "tenant methods"
     case tenantName = "tenant name"
     case approval
+    case importedAccount = "imported account"
     case recoveryCodeDigest = "recovery code digest"
     case browserSecret = "browser secret"
     case federatedKey = "federated key"
@@ -97,7 +98,8 @@ extension DerivedPurpose {
         switch self {
         case .mailbox, .invite, .device, .consent, .pairwise, .providerIdentity, .providerSession,
             .accountIdentity, .providerToken, .network, .notificationSource, .notificationState,
-            .formName, .tenantMethods, .tenantName, .approval, .federatedKey, .federatedDevice,
+            .formName, .tenantMethods, .tenantName, .approval, .importedAccount, .federatedKey,
+            .federatedDevice,
             .federatedAssertion, .federatedProof:
             .name
         // Digests of random secrets with 60 bits and more, of which nothing is derived: a known key

@@ -138,7 +138,7 @@ enum AccountMails {
             MailOrder(kind: .passphraseRemoved(at: event.at), account: owner)
         case .refused(_, let owner?, _):
             MailOrder(kind: .passphraseGuessed(at: event.at), account: owner)
-        case .refused, .used, .hintChanged, .hintRequested, nil: nil
+        case .imported, .rehashed, .refused, .used, .hintChanged, .hintRequested, nil: nil
         }
     }
 

@@ -63,10 +63,10 @@ extension Call<RealmContext> {
         }
         let mailbox = context.mint.mailbox(address.text)
         try counter.count(.federationLogin, target: mailbox.description)
+        let compared = try await Passphrases(self).compare(typed, for: mailbox)
         let grant = AppSignInGrant(
             proof: PassphraseProof(
-                mailbox: mailbox,
-                comparison: try await Passphrases(self).compare(typed, for: mailbox),
+                mailbox: mailbox, comparison: compared.comparison, rehashed: compared.rehashed,
                 second: SecondFactors(self).inGrant, mail: context.newID()),
             device: stream, session: session,
             keyID: key.id, key: key.kept, provesKey: provesKey, mail: context.newID(),

@@ -17,17 +17,21 @@ enum PassphraseLogin {
     ) async throws(Problem) -> Response {
         let mailbox = call.context.mint.mailbox(address)
         try RateCounter(call).count(.passphrase, target: mailbox.description)
-        let comparison = try await Passphrases(call).compare(
+        let compared = try await Passphrases(call).compare(
             call.body["passphrase"]?.string ?? "", for: mailbox)
         let end = try await BrowserSignIns(call).signIn(
-            PassphraseProof(mailbox: mailbox, comparison: comparison, mail: call.context.newID()),
+            PassphraseProof(
+                mailbox: mailbox, comparison: compared.comparison, rehashed: compared.rehashed,
+                mail: call.context.newID()),
             by: .passphrase, page.visit, to: page.returnTarget)
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):
-            guard case .right(let hash) = comparison else { throw Problem(.internalError) }
+            guard case .right(let hash) = compared.comparison else {
+                throw Problem(.internalError)
+            }
             let ticket = call.context.mint.secondStepTicket(
-                mailbox, hash, form: page.visit.formName,
+                mailbox, compared.rehashed ?? hash, form: page.visit.formName,
                 until: call.context.clock.now().adding(seconds: patience))
             return secondPage(page.visit, page.returnTarget, address, ticket, isWrong: false)
         // During its lock the right one is told nothing else: who guesses would learn that it is right.
