@@ -4,7 +4,7 @@ internal import Cryptography
 /// `$pbkdf2-sha256$i=210000,l=32$salt$key`.
 struct PBKDF2Hash: HashScheme {
     static let prefixes = ["pbkdf2_sha", "$pbkdf2"]
-    /// Rounds that take about a second.
+    /// Rounds of the hash that take about a second.
     private static func mostRounds(_ function: PBKDF2.Function) -> Int {
         function == .sha512 ? 750_000 : 1_500_000
     }

@@ -25,6 +25,7 @@ enum RoomOrder {
             "Analysis": shared.union(["Admin"]),
             // A configuration is carried out by the routes of both.
             "Configuration": shared.union(["Admin", "Subscriptions"]),
+            "Testing": shared.union(["Admin"]),
         ])
 
     private static let shared: Set<String> = ["Web", "Access", "Letters", "Browser"]

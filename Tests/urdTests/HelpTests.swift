@@ -61,6 +61,7 @@ import Testing
         "Prove", "Read", "Register", "Release", "Remove", "Replace", "Resume", "Revoke", "Retire",
         "Rotate",
         "Schedule", "Send", "Serve", "Set", "Show", "Start", "Switch", "Try", "Unlink", "Update",
+        "Import",
         "Verify",
         "Watch",
         "Wrap", "Write",

@@ -15,6 +15,7 @@ import Testing
         "cancelAsOfBuild", "listAccountsAsOf", "listSessionsAsOf", "listClientsAsOf",
         "listCredentialsAsOf", "listPasskeysAsOf", "planConfiguration", "applyConfiguration",
         "compareConfiguration", "exportConfiguration", "getConfigurationSchema",
+        "importAccounts",
     ]
 
     @Test func `every operation of the admin API is a command`() {

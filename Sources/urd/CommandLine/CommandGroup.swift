@@ -50,8 +50,7 @@ struct CommandGroup: Sendable {
             name: "sign-in", title: "People and sign-in",
             rows: [
                 Row("account", summary: "Manage accounts, their sessions and roles"),
-                Row("import", summary: "Import the accounts of another system"),
-                Row("invite", summary: "Invite people to a realm"),
+                Row("import", "invite", summary: "Move accounts in, or invite people"),
                 Row("history", summary: "See who signed in, and who could not"),
                 Row(
                     "mail", "message-gateway",

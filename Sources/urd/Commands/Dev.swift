@@ -96,7 +96,7 @@ struct Dev: Subcommand {
         return people
     }
 
-    /// Nil where none is named.
+    /// The port that is asked for; nil where none is named.
     private func port(_ call: Invocation) throws(UsageError) -> UInt16? {
         guard let text = call.arguments.value("port") ?? call.environment["URD_PORT"] else {
             return nil

@@ -21,7 +21,7 @@ final class Development: Sendable {
     /// What a run for an app's own tests has otherwise.
     struct Style: Sendable {
         var isEphemeral = false
-        /// Whether it says one thing, when it is ready: what there is to know.
+        /// Whether it writes one line of JSON, once it is ready, and nothing else.
         var isJSON = false
         var people: [JSON] = []
     }
@@ -150,7 +150,7 @@ final class Development: Sendable {
         return file
     }
 
-    /// Makes what a first start makes, and stops.
+    /// Makes the database and the demo realms of a first start, and stops.
     func prepare() async throws {
         try folder.prepare()
         guard let lock = try FolderLock.take(folder.lockFile) else {

@@ -3,7 +3,7 @@ import JSON
 /// `urd dev --ephemeral`: a run for an app's own tests, which leaves nothing.
 struct EphemeralRun: Sendable {
     let environment: Environment
-    /// Any that is free where it is nil.
+    /// The port to listen on; any that is free where it is nil.
     let port: UInt16?
     let people: [JSON]
     let console: Console

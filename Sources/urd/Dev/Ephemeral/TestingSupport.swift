@@ -79,7 +79,7 @@ struct TestingSupport: Sendable {
             body: Array(body.canonical()))
     }
 
-    /// Nothing waits, and nobody is slowed down who signs up a hundred times from one address.
+    /// Settings of a realm in which a hundred people sign up from one address and wait for nothing.
     private static func settings(_ host: String) -> JSONObject {
         [
             "primary_domain": .string(host), "native_grants": true, "registration": "jit_on_otp",
