@@ -52,7 +52,7 @@ struct RestoreCommand: Subcommand {
         if let folder = settings[Settings.checkpointDirectory] {
             try await parts.copyCheckpoints(to: folder, by: identity)
         }
-        var next = ["urd verify"]
+        var next = ["urd analyst fences | sudo -u postgres psql -d urd", "urd verify"]
         if parts.manifest?.schema != Migrator.newestSchema { next.insert("urd migrate", at: 0) }
         guard !call.arguments.has("json") else {
             call.console.write([

@@ -17,7 +17,8 @@ struct DevelopmentTemplate: Sendable {
         let home = environment["HOME"] ?? "/tmp"
         parent = (environment["XDG_CACHE_HOME"] ?? home + "/.cache") + "/urd"
         let build = "\(facts.size) \(facts.modified)"
-        path = parent + "/" + Self.prefix + Hex.encode(Array(SHA256.hash(Array(build.utf8)).prefix(8)))
+        path =
+            parent + "/" + Self.prefix + Hex.encode(Array(SHA256.hash(Array(build.utf8)).prefix(8)))
     }
 
     var isThere: Bool { File.exists(path) }
@@ -35,7 +36,9 @@ struct DevelopmentTemplate: Sendable {
         let draft = try File.makeTemporaryFolder("\(path).new-")
         do {
             try await Self.copy(folder.path + "/.", to: draft)
-            try File.remove(draft + "/lock")
+            for name in try File.names(in: draft) where name.hasSuffix("lock") {
+                try File.remove("\(draft)/\(name)")
+            }
             for name in try File.names(in: parent)
             where name.hasPrefix(Self.prefix) && !name.contains(".new-") {
                 try File.removeTree("\(parent)/\(name)")

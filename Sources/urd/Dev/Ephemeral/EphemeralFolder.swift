@@ -1,10 +1,13 @@
 import Glibc
 
 /// The folder of one `urd dev --ephemeral`: in memory where the machine has a file system for that, and gone with the run.
-struct EphemeralFolder: Sendable {
+final class EphemeralFolder: Sendable {
     let folder: DevelopmentFolder
+    /// Says that the folder is in use, until this process ends.
+    private let lock: FolderLock
 
     private static let prefix = "urd-ephemeral-"
+    private static let lockFile = "ephemeral.lock"
     private static let memory = "/dev/shm"
     /// What a cluster with some tests' events takes, and as much again.
     private static let leastRoom: UInt64 = 512 << 20
@@ -14,9 +17,21 @@ struct EphemeralFolder: Sendable {
         let parent = Self.hasRoom(Self.memory) ? Self.memory : "/tmp"
         if parent != Self.memory { say("\(Self.memory) has no room: the database is on disk") }
         await Self.sweep(parent, say)
-        folder = DevelopmentFolder(path: try File.makeTemporaryFolder("\(parent)/\(Self.prefix)"))
+        let path = try File.makeTemporaryFolder("\(parent)/\(Self.prefix)")
+        guard let lock = try FolderLock.take("\(path)/\(Self.lockFile)") else {
+            throw CommandFailure("another process took \(path)")
+        }
+        self.lock = lock
+        folder = DevelopmentFolder(path: path)
         // The user that runs PostgreSQL goes through it to its own.
         guard chmod(folder.path, 0o755) == 0 else { throw SystemFailure("protect", folder.path) }
+    }
+
+    /// Removes what is in it.
+    func clear() throws {
+        for name in try File.names(in: folder.path) where name != Self.lockFile {
+            try File.removeTree("\(folder.path)/\(name)")
+        }
     }
 
     /// The end of all that the run made, once its PostgreSQL has ended.
@@ -36,8 +51,8 @@ struct EphemeralFolder: Sendable {
         for name in (try? File.names(in: parent)) ?? [] where name.hasPrefix(prefix) {
             let left = DevelopmentFolder(path: "\(parent)/\(name)")
             guard let facts = File.facts(left.path, following: false), facts.isFolder,
-                facts.owner == geteuid(), File.exists(left.lockFile),
-                let lock = try? FolderLock.take(left.lockFile)
+                facts.owner == geteuid(), File.exists("\(left.path)/\(lockFile)"),
+                let lock = try? FolderLock.take("\(left.path)/\(lockFile)")
             else { continue }
             if let place = try? ClusterPlace.existing(in: left) {
                 try? await Cluster.endLeftovers(in: place, say: say)

@@ -27,8 +27,8 @@ struct EphemeralRun: Sendable {
             do {
                 return try await template.copy(to: place.folder)
             } catch {
-                // One that another build removed meanwhile, say.
-                try File.removeTree(place.folder.path)
+                // A start of another build removed it meanwhile, say.
+                try place.clear()
             }
         }
         say("Making the database; the next start has it ready")
