@@ -27,7 +27,7 @@ final class EphemeralFolder: Sendable {
         guard chmod(folder.path, 0o755) == 0 else { throw SystemFailure("protect", folder.path) }
     }
 
-    /// Removes what is in it.
+    /// Removes all files of the folder but its lock.
     func clear() throws {
         for name in try File.names(in: folder.path) where name != Self.lockFile {
             try File.removeTree("\(folder.path)/\(name)")
