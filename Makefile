@@ -2,8 +2,8 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak check bench bench-full cost measure fuzz build deb image format lint
-.PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test packages-deb packages-image
+.PHONY: help dev test soak check bench bench-full cost measure fuzz build deb image release format lint
+.PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test packages-deb packages-image packages-release
 
 FUZZ_SECONDS ?= 60
 # No index for editors, which make their own: a sixth of the time. Tests/run.sh builds alike, so that nothing is compiled twice.
@@ -69,6 +69,10 @@ image: packages-image ## the container image: dist/image, an OCI layout
 	@$(RELEASE_BUILD) --product urd
 	@deploy/make-image.sh .build/release/urd
 
+release: packages-release ## the package, its bill of materials (SBOM) and their signed sums: dist/release
+	@$(RELEASE_BUILD) --product urd
+	@deploy/make-release.sh .build/release/urd
+
 build: packages-build ## the release binary: .build/release/urd
 	$(RELEASE_BUILD) --product urd
 
@@ -101,3 +105,6 @@ packages-deb:
 
 packages-image:
 	@deploy/install-packages.sh image
+
+packages-release:
+	@deploy/install-packages.sh release

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs what Urd needs from Debian or Ubuntu, and says what it cannot install.
 #
-# usage: deploy/install-packages.sh [toolchain|build|deb|image|run|bench|build-tests|test] [--print]
+# usage: deploy/install-packages.sh [toolchain|build|deb|release|image|run|bench|build-tests|test] [--print]
 #   toolchain    nothing: only looks for Swift
 #   build        the C libraries that Urd links (default)
 #   deb          what packs the program for Debian on top
+#   release      what lists and signs a release on top
 #   image        what packs it as a container image on top
 #   run          what `urd dev` needs on top: a PostgreSQL server
 #   bench        what the benchmarks need on top: a load generator
@@ -19,7 +20,7 @@ purpose=build
 print_only=no
 for word in "$@"; do
     case "$word" in
-    toolchain | build | deb | image | run | bench | build-tests | test) purpose=$word ;;
+    toolchain | build | deb | release | image | run | bench | build-tests | test) purpose=$word ;;
     --print) print_only=yes ;;
     *)
         echo "install-packages.sh: unknown argument '$word' (toolchain, build, deb, image, run, bench, build-tests, test, --print)" >&2
@@ -64,6 +65,7 @@ build_packages="$build_packages libyaml-dev libqrencode-dev libcbor-dev libmimal
 build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
 build_packages="$build_packages zlib1g-dev libcrypt-dev libargon2-dev pkg-config"
 deb_packages="debhelper lintian"
+release_packages="$deb_packages minisign python3"
 # An image is packed and looked at without a daemon.
 image_packages="umoci skopeo ca-certificates"
 run_packages="util-linux"
@@ -101,7 +103,7 @@ test_packages="$test_packages python3-pysaml2 xmlsec1"
 test_packages="$test_packages python3-h2"
 # What encrypts backups, and what watches over servers.
 test_packages="$test_packages age prometheus"
-test_packages="$test_packages $image_packages"
+test_packages="$test_packages $image_packages minisign"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do
@@ -115,6 +117,7 @@ missing_packages() {
     wanted=$build_packages
     case "$purpose" in
     deb) wanted="$wanted $deb_packages" ;;
+    release) wanted="$wanted $release_packages" ;;
     image) wanted="$wanted $image_packages" ;;
     run) wanted="$wanted $run_packages" ;;
     bench) wanted="$wanted $run_packages $bench_packages" ;;

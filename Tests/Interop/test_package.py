@@ -60,6 +60,22 @@ class Package(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
+    def test_a_release_is_packed_alike_twice_and_signed(self):
+        key, public = self.folder / "urd.key", self.folder / "urd.pub"
+        subprocess.run(["minisign", "-G", "-W", "-p", public, "-s", key], check=True, stdout=subprocess.DEVNULL)
+        more = {"URD_SHLIBDEPS": "--ignore-missing-info"} if self.toolchain else {}
+        packed = []
+        for name in ("first", "second"):
+            place = self.folder / name
+            subprocess.run([ROOT / "deploy/make-release.sh", BINARY, place], check=True, stdout=subprocess.DEVNULL,
+                           env={**os.environ, **more, "URD_RELEASE_KEY": str(key)})
+            subprocess.run(["minisign", "-V", "-p", public, "-m", "SHA256SUMS"], cwd=place, check=True,
+                           stdout=subprocess.DEVNULL)
+            subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=place, check=True)
+            packed.append((place / "SHA256SUMS").read_text())
+        self.assertEqual(*packed)
+        self.assertEqual(len(packed[0].splitlines()), 3)
+
     def test_lintian_finds_no_error(self):
         found = subprocess.run(["lintian", "--fail-on", "error,warning", self.package],
                                capture_output=True, text=True).stdout.splitlines()
