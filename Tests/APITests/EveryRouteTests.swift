@@ -50,7 +50,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         let unlogged = [
             "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createWhatIf", "cancelWhatIf",
             "createAsOfBuild", "cancelAsOfBuild",
-            "planConfiguration", "applyConfiguration", "compareConfiguration",
+            "planConfiguration", "applyConfiguration", "compareConfiguration", "importAccounts",
         ]
         for route in admin where route.method != .get && !unlogged.contains(route.id) {
             #expect(route.parameters.contains { $0.name == "Idempotency-Key" }, "\(route.id)")

@@ -188,6 +188,9 @@ class Examples(unittest.TestCase):
         pathlib.Path(desk.name, "policy.json").write_text('{"max_sessions": 3}')
         # Nothing differs from it, so that the examples end with 0.
         pathlib.Path(desk.name, "urd.yaml").write_text("realms: {home: {hosts: []}}\n")
+        pathlib.Path(desk.name, "users.csv").write_text("id,email\n1,moved-in@example.org\n")
+        pathlib.Path(desk.name, "realm.json").write_text(json.dumps({"realm": "shop", "users": [
+            {"id": "u1", "username": "moved", "email": "moved@example.org", "enabled": True, "emailVerified": True}]}))
         for name in ("auth-token", "token"):
             pathlib.Path(desk.name, name).write_text("of-a-gateway")
         pathlib.Path(desk.name, "account.json").write_text(json.dumps({

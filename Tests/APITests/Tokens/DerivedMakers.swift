@@ -60,6 +60,9 @@ enum DerivedMakers {
         makers[.device] = same { mint in UserCode(typed: "BCDF-GHJK").map { mint.device($0) } }
         makers[.consent] = same { $0.consent(of: id, to: other) }
         makers[.tenantMethods] = same { $0.methods(of: id, for: other) }
+        makers[.importedAccount] = same {
+            AccountRecord.Reading(mint: $0, providers: Providers()).account("ann", from: .csv)
+        }
         makers[.tenantName] = same { $0.name("ann", of: other) }
         makers[.approval] = same {
             $0.approval($0.approvalNumber(ofSigned: "LOGIN", by: id, .long), for: other)
