@@ -220,11 +220,11 @@ def make_prepared():
     """The folder in which tests leave what a first start of `urd dev` makes, for those that come after them."""
     prepared = tempfile.mkdtemp(prefix="urd-prepared-", dir="/tmp")
     os.chmod(prepared, 0o755)
-    os.environ["URD_TEST_PREPARED"] = prepared
+    os.environ["FRONT_DOOR_PREPARED"] = prepared
 
 
 def remove_prepared():
-    shutil.rmtree(os.environ["URD_TEST_PREPARED"], ignore_errors=True)
+    shutil.rmtree(os.environ["FRONT_DOOR_PREPARED"], ignore_errors=True)
 
 
 def end_all(*_):

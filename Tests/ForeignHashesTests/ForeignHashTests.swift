@@ -41,8 +41,8 @@ import Testing
     @Test func `a hash with a changed letter takes its passphrase no more`() throws {
         for (scheme, text) in try Self.made() {
             var letters = Array(text.utf8)
-            // Behind the last letter's spare bits, in the key itself.
-            let place = letters.count - 6
+            // In the key: of that of PBKDF2 the first block is compared.
+            let place = try #require(letters.lastIndex(of: UInt8(ascii: "$"))) + 5
             letters[place] =
                 letters[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
             let changed = try ForeignHash(String(decoding: letters, as: UTF8.self))
@@ -82,7 +82,7 @@ import Testing
         "$argon2id$v=19$m=1024,t=0,p=1$\(salt)$\(key)", "$argon2id$v=19$m=1024,t=1$\(salt)$\(key)",
         "$argon2id$v=19$m=1024,t=1,p=1$\(salt)$YWJj",
         "$argon2id$v=19$m=1024,t=1,p=1,p=2$\(salt)$\(key)",
-        "pbkdf2_sha256$0$abc$\(key)=", "pbkdf2_sha256$-1$abc$\(key)=", "pbkdf2_md5$1$abc$\(key)=",
+        "pbkdf2_sha256$0$abc$\(key)=", "pbkdf2_sha256$-1$abc$\(key)=",
         "pbkdf2_sha256$1000$abc$", "$pbkdf2-sha256$i=1000,l=64$\(salt)$\(key)",
         "$scrypt$ln=0,r=8,p=1$\(salt)$\(key)", "scrypt$1000$8$1$\(salt)==$\(key)=",
         "$scrypt$ln=10,r=8,p=1$\(salt)$", "firebase-scrypt$14$8$Bw==$\(key)=$\(salt)==$MTIz",
@@ -92,7 +92,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "5f4dcc3b5aa765d61d8327deb882cf99", "$1$abc$def", "{SSHA}abc", "$2x$10$a", "x",
+        "5f4dcc3b5aa765d61d8327deb882cf99", "pbkdf2_md5$1$abc$\(key)=", "$1$abc$def", "{SSHA}abc",
+        "$2x$10$a", "x",
     ])
     func `a scheme that is not known is refused`(text: String) {
         #expect(throws: ForeignHash.Fault.unknownScheme) { try ForeignHash(text) }

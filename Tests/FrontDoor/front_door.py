@@ -102,8 +102,8 @@ def hear_hangups():
 
 def prepared(data, *words):
     """Copies what a first `urd dev` with these words leaves, which one test makes for all: a first start takes four
-    times as long as one that finds its folder. Without URD_TEST_PREPARED, the folder for it, nothing is copied."""
-    place = os.environ.get("URD_TEST_PREPARED")
+    times as long as one that finds its folder. Without FRONT_DOOR_PREPARED, the folder for it, nothing is copied."""
+    place = os.environ.get("FRONT_DOOR_PREPARED")
     if not place or os.path.exists(data) or not set(words) <= {"--demo-history"}:
         return
     first = os.path.join(place, "history" if words else "plain")
