@@ -45,13 +45,8 @@ public struct AccountExport: Sendable {
             origin: Origin(actor: "operator:\(context.operator ?? "")", at: now))
         let mint = try await context.mint(realm)
         let providers = try await folded(Providers.self, Providers.stream)
-        var records: [JSON] = []
-        for account in accounts {
-            if let record = try await record(of: account, mint, providers) {
-                records.append(record)
-            }
-        }
-        return Page(records: records, last: last.id)
+        let records = try await accounts.readTogether { try await record(of: $0, mint, providers) }
+        return Page(records: records.compactMap(\.self), last: last.id)
     }
 
     /// Nil for an account whose person is gone.

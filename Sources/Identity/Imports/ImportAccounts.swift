@@ -82,25 +82,3 @@ public struct ImportAccounts: AnsweringCommand, TimedCommand {
 
     public func rejection(takenClaim kind: String) -> Rejection { .passkeyTaken }
 }
-
-extension Array where Element: Sendable {
-    /// Reads for all elements at once: what is read at the same time is one question to the database.
-    func readTogether<Value: Sendable>(
-        _ read: @escaping @Sendable (Element) async throws(LogFailure) -> Value
-    ) async throws(LogFailure) -> [Value] {
-        let values: [(Int, Value)]
-        do {
-            values = try await withThrowingTaskGroup(of: (Int, Value).self) { group in
-                for (index, element) in enumerated() {
-                    group.addTask { (index, try await read(element)) }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-        } catch let failure as LogFailure {
-            throw failure
-        } catch {
-            throw .unavailable
-        }
-        return values.sorted { $0.0 < $1.0 }.map(\.1)
-    }
-}

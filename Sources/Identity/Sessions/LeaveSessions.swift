@@ -47,10 +47,10 @@ public struct LeaveSessions: Command {
         var account: Versioned<Account>?
         if let removal { account = try await streams.read(Account.self, removal.account) }
         return Facts(
-            ended: try await ended.concurrently { (end) async throws(LogFailure) in
+            ended: try await ended.readTogether { (end) async throws(LogFailure) in
                 try await end.gather(streams)
             },
-            detached: try await detached.concurrently { (session) async throws(LogFailure) in
+            detached: try await detached.readTogether { (session) async throws(LogFailure) in
                 try await session.gather(streams)
             }, account: account)
     }
@@ -67,32 +67,5 @@ public struct LeaveSessions: Command {
             decision.append(removal.event(account), in: account.stream)
         }
         return decision
-    }
-}
-
-extension Array where Element: Sendable {
-    /// What is found for each, in their order: reads that are under way at once are one question to the database.
-    fileprivate func concurrently<Found: Sendable>(
-        _ find: @escaping @Sendable (Element) async throws(LogFailure) -> Found
-    ) async throws(LogFailure) -> [Found] {
-        let found = await withTaskGroup(of: (Int, Result<Found, LogFailure>).self) { group in
-            for (place, element) in enumerated() {
-                group.addTask {
-                    do throws(LogFailure) {
-                        return (place, .success(try await find(element)))
-                    } catch {
-                        return (place, .failure(error))
-                    }
-                }
-            }
-            return await group.reduce(
-                into: [Result<Found, LogFailure>?](repeating: nil, count: count)
-            ) {
-                $0[$1.0] = $1.1
-            }
-        }
-        var all: [Found] = []
-        for case let one? in found { all.append(try one.get()) }
-        return all
     }
 }

@@ -72,6 +72,7 @@ struct ReplayCommand: Subcommand {
         let stops = Signals.stops()
         let stopping = Task {
             for await number in stops {
+                reader.cancel()
                 if let cursor = reader.cursor {
                     call.console.complain("urd: stopped; go on with --from \(cursor)")
                 }

@@ -58,6 +58,7 @@ final class FeedReader: Sendable {
     var cursor: LogCursor? { reached.withLock { $0 } }
     var ending: Ending? { state.withLock { $0.ending } }
 
+    /// From now on no line is looked at: what is being handled is the last one.
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
     /// Before each connection: what came of a line whose end did not is forgotten.
@@ -88,6 +89,7 @@ final class FeedReader: Sendable {
     }
 
     private func take(_ line: FeedLine, _ state: inout State) throws(CommandFailure) {
+        guard !isCancelled.load(ordering: .relaxed) else { return }
         switch line {
         case .nothing: break
         case .progress(let cursor):
