@@ -37,9 +37,25 @@ class Idle(FrontDoorCase):
             sql(f"alter system set {setting}")
         # What the start left behind is done by then.
         time.sleep(10)
-        log = pathlib.Path(self.data, "postgres.log")
         sql("select pg_reload_conf()")
         time.sleep(1)
+        allowed = table()
+        # What comes by chance or is left from the start on a slow machine is gone in another span; what is periodic is not.
+        for _ in range(3):
+            counted = self.count(pathlib.Path(self.data, "postgres.log"))
+            # One more may fall into the span than its share of it.
+            too_often = {
+                name: count / SECONDS for name, count in counted.items()
+                if count > allowed.get(name, MOST) * SECONDS + 1}
+            unknown = sorted(set(counted) - set(allowed))
+            if not too_often and not unknown and counted.total() < MOST * SECONDS:
+                break
+        self.assertEqual(unknown, [], "statements that docs/caches.md does not list")
+        self.assertEqual(too_often, {}, "statements that come more often than docs/caches.md says")
+        self.assertLess(counted.total() / SECONDS, MOST)
+
+    def count(self, log):
+        """How often each statement comes within a span."""
         begun = log.stat().st_size
         time.sleep(SECONDS)
         with log.open(errors="replace") as file:
@@ -49,15 +65,7 @@ class Idle(FrontDoorCase):
         print()
         for name, count in counted.most_common():
             print(f"  {count / SECONDS:6.2f}  {name}")
-        allowed = table()
-        unknown = sorted(set(counted) - set(allowed))
-        self.assertEqual(unknown, [], "statements that docs/caches.md does not list")
-        # One more may fall into the span than its share of it.
-        too_often = {
-            name: count / SECONDS for name, count in counted.items()
-            if count > allowed[name] * SECONDS + 1}
-        self.assertEqual(too_often, {}, "statements that come more often than docs/caches.md says")
-        self.assertLess(sum(counted.values()) / SECONDS, MOST)
+        return counted
 
 
 if __name__ == "__main__":

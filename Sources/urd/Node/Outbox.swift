@@ -13,7 +13,7 @@ final class Outbox: Sendable {
     /// The read model sees the record of an entry after this time at the latest, or the entry is tried again.
     private static let patience = Duration.seconds(60)
     /// How late what is due by the clock alone may be: what is to be tried again, or waited for its hour.
-    private static let longestRest = Duration.seconds(4)
+    private static let longestRest = Duration.seconds(5)
 
     private let store: Store
     private let queue: DueWork

@@ -79,8 +79,8 @@ struct BlockMemory: Sendable {
 /// Looks for sessions that keep writes out, over the connection that renews the leases: all others may wait for
 /// such a session.
 final class BlockWatch: Sendable {
-    /// A fraction of `BlockMemory.patience`, after which such a session is told of.
-    private static let round = Duration.seconds(2)
+    /// Fractions of `BlockMemory.patience`, after which such a session is told of.
+    private static let (rest, round) = (Duration.seconds(4), Duration.seconds(2))
 
     private let store: Store
     private let memory = Mutex(BlockMemory())
@@ -107,7 +107,7 @@ final class BlockWatch: Sendable {
             let standing = standing
             gauge.set(standing.map(\.seconds).max() ?? 0)
             tell(standing, &told)
-            try await Task.sleep(for: Self.round)
+            try await Task.sleep(for: found?.isEmpty == true ? Self.rest : Self.round)
         }
     }
 
