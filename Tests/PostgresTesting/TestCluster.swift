@@ -28,7 +28,7 @@ public final class TestCluster: Sendable {
     private let binaries: String
     private let settings: [String]
     private let state = Mutex(State())
-    private let template = Mutex(false)
+    private let templates = Mutex<Set<String>>([])
 
     /// - Parameter settings: beside the usual ones, such as `fsync=on`.
     public convenience init(settings: [String] = []) throws {
@@ -140,25 +140,47 @@ public final class TestCluster: Sendable {
 
     /// A new database, migrated unless told otherwise.
     public func makeDatabase(migrated: Bool = true) throws -> TestDatabase {
+        try makeDatabase(from: migrated ? migratedTemplate() : nil)
+    }
+
+    /// A copy of a migrated database in which more was made, once for all copies.
+    public func makeDatabase(
+        like name: String, making more: (_ owner: String) throws -> Void
+    ) throws -> TestDatabase {
+        let migrated = try migratedTemplate()
+        return try makeDatabase(from: template(name, from: migrated, making: more))
+    }
+
+    private func migratedTemplate() throws -> String {
+        try template("migrated", from: nil) { _ = try Migrator(Connection($0)).migrate() }
+    }
+
+    private func makeDatabase(from template: String?) throws -> TestDatabase {
         let number = state.withLock {
             $0.numbers += 1
             return $0.numbers
         }
         let name = "test_\(number)"
-        let administration = try Connection(address("postgres", "postgres"))
-        if migrated {
-            try template.withLock { isMade in
-                guard !isMade else { return }
-                try administration.run("create database migrated owner urd_owner")
-                _ = try Migrator(Connection(address("migrated", "urd_owner"))).migrate()
-                isMade = true
-            }
-            try administration.run(
-                "create database \(name) template migrated owner urd_owner")
-        } else {
-            try administration.run("create database \(name) owner urd_owner")
-        }
+        try createDatabase(name, from: template)
         return TestDatabase(cluster: self, name: name, hosts: folder)
+    }
+
+    private func template(
+        _ name: String, from other: String?, making more: (_ owner: String) throws -> Void
+    ) throws -> String {
+        try templates.withLock { made in
+            guard !made.contains(name) else { return }
+            try createDatabase(name, from: other)
+            try more(address(name, "urd_owner"))
+            made.insert(name)
+        }
+        return name
+    }
+
+    private func createDatabase(_ name: String, from template: String?) throws {
+        let administration = try Connection(address("postgres", "postgres"))
+        try administration.run(
+            "create database \(name) template \(template ?? "template1") owner urd_owner")
     }
 
     // MARK: - Programs

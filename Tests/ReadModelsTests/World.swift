@@ -14,12 +14,17 @@ struct World {
     let superuser: Connection
     let pool: Database
 
-    init(_ projections: [Projection] = Projection.all, migrated: Bool = true) throws {
-        database = try TestCluster.shared.makeDatabase()
+    init(_ projections: [Projection]? = nil, migrated: Bool = true) throws {
+        let isUsual = migrated && projections == nil
+        database =
+            isUsual
+            ? try TestCluster.shared.makeDatabase(like: "with_read_models") {
+                _ = try ProjectionEngine($0, projections: Projection.all).migrate()
+            } : try TestCluster.shared.makeDatabase()
         owner = try Connection(database.owner)
         superuser = try Connection(database.superuser)
         pool = Database(database.application, connections: 2)
-        if migrated { _ = try engine(projections).migrate() }
+        if migrated, let projections { _ = try engine(projections).migrate() }
     }
 
     func engine(_ projections: [Projection] = Projection.all, workers: Int = 2) -> ProjectionEngine

@@ -38,7 +38,8 @@ public struct ProjectionTrouble: Sendable, Equatable {
 }
 
 /// Which builds append moves stands in each head, so that no row for each realm and build is read: only those of
-/// realms where one is missing or not moved, and of realms whose log is long enough that one may be too late.
+/// realms where one is missing or not moved, and of realms whose log is long enough that one may be too late. Rows that
+/// are not attached are looked up build by build (`offset 0`): those of all that follow are never attached.
 private let reading = Statement(
     "projection_trouble",
     """
@@ -57,8 +58,10 @@ private let reading = Statement(
         union all
         select l.projection, h.realm, h.position, l.build
         from live l
-        join urd.projection_position p
-            on p.projection = l.projection and p.build = l.build and not p.attached
+        cross join lateral (
+            select p.realm from urd.projection_position p
+            where p.projection = l.projection and p.build = l.build and not p.attached
+            offset 0) p
         join urd.realm_log h on h.realm = p.realm
         where l.inline and h.position > 0
         union all
