@@ -13,7 +13,7 @@ import Values
     private let person = newID()
 
     init() async throws {
-        store = try TestStore()
+        store = try TestStore(lanes: 1)
         try expectWon(
             await store.log.append(
                 commit(
@@ -22,7 +22,7 @@ import Values
         try await keepKey()
     }
 
-    /// Opening a lane's first connection makes the keyring forget.
+    /// Opening the first connection of the lane makes the keyring forget.
     private func keepKey() async throws {
         for _ in 0..<10 where store.keyring.knownKey(of: person, in: realm) == nil {
             var commit = relying(seals: person)
@@ -165,7 +165,7 @@ import Values
         commit.epoch = store.log.hub.epoch(of: realm)
         try expectWon(await store.log.append(commit))
         #expect(known(store, since: later) == nil)
-        // A lane that opens its connection meanwhile makes the keyring forget.
+        // A lane that opens its connection anew makes the keyring forget.
         for _ in 0..<10 where known(store, since: later) == nil {
             try await keepKey()
             #expect(try await store.log.stream(person, since: later, in: realm) == read)
