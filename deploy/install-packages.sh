@@ -91,6 +91,8 @@ test_packages="$test_packages chromium python3-fido2"
 test_packages="$test_packages python3-bcrypt python3-argon2 python3-passlib python3-scrypt"
 # An authenticator app.
 test_packages="$test_packages python3-pyotp"
+# A pooler of PostgreSQL's connections.
+test_packages="$test_packages pgbouncer"
 # A proxy that buffers.
 test_packages="$test_packages nginx-light"
 # What a notebook for analysts is made of.

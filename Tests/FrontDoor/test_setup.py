@@ -9,53 +9,14 @@ import shutil
 import subprocess
 import urllib.request
 
-from front_door import BINARY, PATIENCE, FrontDoorCase, Server, environment, run
+from front_door import BINARY, PATIENCE, Server, environment, run
+from own_database import OwnDatabase
 
-PROGRAMS = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parts[-2]))
 HOST = "id.example.org"
 SECRETS = ("master.key", "database-url", "database-owner-url")
 
 
-class Setup(FrontDoorCase):
-    """Each test has a PostgreSQL of its own, of which the superuser alone needs no password."""
-
-    def setUp(self):
-        super().setUp()
-        self.sockets = f"{self.folder}/postgres"
-        os.mkdir(self.sockets)
-        if os.geteuid() == 0:
-            shutil.chown(self.sockets, "postgres")
-        self.etc = f"{self.folder}/etc"
-        self.database("initdb", "-N", "-A", "trust", "-U", "postgres", "-D", f"{self.sockets}/data")
-        hba = pathlib.Path(self.sockets, "data/pg_hba.conf")
-        hba.write_text("local all postgres trust\nlocal all all scram-sha-256\n")
-        self.start_database()
-
-    def tearDown(self):
-        self.database("pg_ctl", "-D", f"{self.sockets}/data", "-m", "immediate", "stop")
-        super().tearDown()
-
-    def database(self, program, *words, **more):
-        return subprocess.run(
-            ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", PROGRAMS / program, *words]
-            if os.geteuid() == 0 else [PROGRAMS / program, *words],
-            cwd="/tmp", check=True, text=True, stdout=subprocess.DEVNULL, timeout=PATIENCE, **more)
-
-    def start_database(self):
-        options = f"-c listen_addresses= -c unix_socket_directories={self.sockets} -c fsync=off"
-        self.database("pg_ctl", "-D", f"{self.sockets}/data", "-o", options, "-w", "-l",
-                      f"{self.sockets}/log", "start")
-
-    @property
-    def administrator(self):
-        return f"postgresql://postgres@/postgres?host={self.sockets}"
-
-    def sql(self, statement, database="urd"):
-        return subprocess.run(
-            ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", statement,
-             f"postgresql://postgres@/{database}?host={self.sockets}"],
-            check=True, capture_output=True, text=True, timeout=PATIENCE).stdout.strip()
-
+class Setup(OwnDatabase):
     def words(self, *more, host=HOST):
         return ["setup", "--directory", self.etc, "--database-admin-url", self.administrator,
                 "--host", host, *more]

@@ -4,7 +4,7 @@ enum Commands {
         [
             Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), SetupCommand(),
             Migrate(),
-            Doctor(tools: .ofThisBinary), HealthCheck(), ConfigPrint(),
+            Doctor(tools: .ofThisBinary), DoctorEngine(), HealthCheck(), ConfigPrint(),
             ConfigTemplate(), Completion(), Manual(),
         ] + RouteCommands.all + [
             EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), FeedCommand(),
