@@ -7,6 +7,7 @@ public enum HashFunction: String, Sendable, CaseIterable {
     case sha256 = "SHA256"
     case sha384 = "SHA384"
     case sha512 = "SHA512"
+    case blake2b512 = "BLAKE2B512"
 
     public func hash(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
         if self == .sha256 { return SHA256.hash(bytes) }

@@ -17,6 +17,10 @@ SECRETS = ("master.key", "database-url", "database-owner-url")
 
 
 class Setup(OwnDatabase):
+    @property
+    def etc(self):
+        return f"{self.folder}/etc"
+
     def words(self, *more, host=HOST):
         return ["setup", "--directory", self.etc, "--database-admin-url", self.administrator,
                 "--host", host, *more]

@@ -191,6 +191,12 @@ class Examples(unittest.TestCase):
         pathlib.Path(desk.name, "users.csv").write_text("id,email\n1,moved-in@example.org\n")
         pathlib.Path(desk.name, "realm.json").write_text(json.dumps({"realm": "shop", "users": [
             {"id": "u1", "username": "moved", "email": "moved@example.org", "enabled": True, "emailVerified": True}]}))
+        release = pathlib.Path(desk.name, "release")
+        release.mkdir()
+        (release / "urd.deb").write_text("a package")
+        for words in ("sha256sum urd.deb >SHA256SUMS", "minisign -G -W -p ../urd.pub -s ../urd.key",
+                      "minisign -S -s ../urd.key -m SHA256SUMS -t 'urd 0.1.0'"):
+            subprocess.run(words, shell=True, cwd=release, check=True, stdout=subprocess.DEVNULL)
         for name in ("auth-token", "token"):
             pathlib.Path(desk.name, name).write_text("of-a-gateway")
         pathlib.Path(desk.name, "account.json").write_text(json.dumps({

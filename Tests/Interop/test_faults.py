@@ -1,11 +1,9 @@
 """Urd when things break under it: nothing acknowledged is lost, and what is broken is named."""
 
 import collections
-import contextlib
 import json
 import os
 import signal
-import subprocess
 import threading
 import time
 import unittest
@@ -79,25 +77,6 @@ class Ledger:
             return len(self.acknowledged)
 
 
-@contextlib.contextmanager
-def frozen():
-    """PostgreSQL stands still, with all that it was about to do."""
-    postmaster = urd.run.postmaster()
-    children = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(postmaster)], capture_output=True, text=True, check=True)
-    stopped = [postmaster, *(int(word) for word in children.stdout.split())]
-    for process in stopped:
-        os.kill(process, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for process in reversed(stopped):
-            try:
-                os.kill(process, signal.SIGCONT)
-            except ProcessLookupError:
-                pass
-
-
 def again(server):
     """The same node once more, on the same ports."""
     new = Server(
@@ -167,7 +146,7 @@ class Faults(unittest.TestCase):
         answers = []
         asking = threading.Thread(
             target=lambda: answers.append(phone.refresh(tokens["refresh_token"])))
-        with frozen():
+        with urd.frozen_database():
             asking.start()
             asking.join(PATIENCE)
         asking.join(PATIENCE)
@@ -201,7 +180,7 @@ class Faults(unittest.TestCase):
 
 
     def test_a_hanging_database_is_reported_at_once(self):
-        with frozen():
+        with urd.frozen_database():
             begin = time.monotonic()
             self.assertEqual(self.server.ask("/health/ready", private=True)[0], 503)
             self.assertLess(time.monotonic() - begin, 6)
@@ -259,7 +238,7 @@ class Standstill(unittest.TestCase):
                 told[number].append(status)
 
         callers = [threading.Thread(target=insist, args=(n,)) for n in range(len(calls))]
-        with frozen():
+        with urd.frozen_database():
             for caller in callers:
                 caller.start()
             time.sleep(22)

@@ -1,5 +1,6 @@
 """A running Urd for tests that speak to it as strangers do: over sockets, SQL and signals."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -130,6 +131,23 @@ class Urd:
         assert result.returncode == 0, result.stderr
         lines = result.stdout.split("\n")[1:-1]
         return [line for line in lines if not line.startswith('{"checkpoint":')]
+
+    @contextlib.contextmanager
+    def frozen_database(self):
+        """PostgreSQL stands still, with all that it was about to do."""
+        postmaster = self.run.postmaster()
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(postmaster)], capture_output=True, text=True, check=True)
+        stopped = [postmaster, *(int(word) for word in children.stdout.split())]
+        for process in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in reversed(stopped):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
 
     def sql(self, statement):
         """As the superuser, whom no trigger and no privilege stops."""

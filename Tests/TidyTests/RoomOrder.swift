@@ -36,7 +36,7 @@ enum RoomOrder {
             "System", "Terminal", "Settings", "CommandLine", "Node", "Mailing", "Notifying",
             "Logout", "Subscribing", "Signalling", "Findings", "Jobs", "Cases", "AsOf",
             "Analysts", "Administration", "Serve", "Feed", "Exporting", "Importing",
-            "Configuring", "Doctor", "Setup", "Dev", "Backup", "Commands"))
+            "Configuring", "Doctor", "Setup", "Dev", "Backup", "Releases", "Commands"))
 
     static let readModels = RoomRules(
         module: "ReadModels",

@@ -122,8 +122,8 @@ private struct GiveUp: Subcommand {
     @Test func `every command whose name or route takes something away is destructive`() {
         let removals = Set(
             API.operations.filter(\.isRemoval).compactMap { $0.words?.joined(separator: " ") })
-        for command in Commands.all {
-            let form = command.form
+        // A release of Urd is what one downloads.
+        for form in Commands.all.map(\.form) where form.name != "verify-release" {
             let named = form.path.flatMap { $0.split(separator: "-").map(String.init) }
             let takesAway = !Self.words.isDisjoint(with: named) || removals.contains(form.name)
             #expect(

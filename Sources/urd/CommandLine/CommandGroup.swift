@@ -78,7 +78,9 @@ struct CommandGroup: Sendable {
                 Row(
                     "keys", "signing-key", summary: "Rotate the keys that wrap data or sign tokens"),
                 Row("backup", "restore", summary: "Write backups, verify them and bring them back"),
-                Row("projections", summary: "See, verify and rebuild read models"),
+                Row(
+                    "projections", "verify-release",
+                    summary: "Verify and rebuild read models; verify a release"),
                 Row(
                     "subscription", "webhook",
                     summary: "Send events to services, or keep their place"),

@@ -11,6 +11,7 @@ enum Commands {
             ReplayCommand(),
             Verify(),
             Proof(),
+            VerifyRelease(),
             LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
             KeysRotateDerive(), KeysRetireDerive(), BackupCommand(), RestoreCommand(),
