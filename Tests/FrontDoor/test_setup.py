@@ -5,7 +5,6 @@ import os
 import pathlib
 import pty
 import random
-import shutil
 import subprocess
 import urllib.request
 
