@@ -59,6 +59,9 @@ class Draw:
                 after[kind] = self.value(schema, kind)
                 continue
             after[kind] = self.edited(known, schema, kind)
+        for client in after.get("clients", {}).values():
+            if after.get("apps") and self.chance(0.5):
+                client["app"] = self.pick(after["apps"])
         return after
 
     def edited(self, known, schema, kind):

@@ -88,6 +88,7 @@ private final class ConfigurationApplication: Sendable {
                 file: file, by: call.caller.actor,
                 changes: plan.changes.count + (plan.isNewRealm ? 1 : 0)))
         guard try await append(planner.trial.commits(in: realm)) else { return .lost }
+        for effect in planner.trial.effects.all { try await effect(call) }
         let ofSystem = planner.trial.commits(in: .system)
         if ofSystem.isEmpty { return .done }
         return try await append(ofSystem) ? .done : .half

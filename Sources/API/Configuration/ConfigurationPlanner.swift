@@ -60,7 +60,9 @@ struct ConfigurationPlanner {
 
     func list(_ kind: ConfigurationKind) async throws(Problem) -> [JSONObject] {
         guard let list = kind.list else { return [] }
-        return try await trial.items(ConfigurationCatalogue.route(list))
+        return try await trial.items(ConfigurationCatalogue.route(list)).filter { thing in
+            kind.given.allSatisfy { thing[$0.key] == $0.value }
+        }
     }
 
     mutating func remember(_ kind: ConfigurationKind, _ thing: JSONObject) {
@@ -221,7 +223,7 @@ extension ConfigurationPlanner {
     ) async throws(Problem) -> JSON {
         let route = kind.createRoute
         let made = Set(route.bodyMembers.map(\.name))
-        var first = body.filter { made.contains($0.key) }
+        var first = body.filter { made.contains($0.key) }.merging(kind.given) { $1 }
         if made.contains(kind.key) { first[kind.key] = .string(name) }
         let isInPath = route.parameters.contains { $0.name == kind.key && $0.place == .path }
         var answer = try await trial.run(

@@ -116,7 +116,9 @@ enum FeedSubscriptionRoutes {
             orThrow: { $0.ofSubscription })
         let isLess = view.terms.includesPersonal && !terms.includesPersonal
         if isLess || view.terms.filter != terms.filter {
-            try await call.endReader(of: view.id, at: done)
+            try await call.afterwards { call throws(Problem) in
+                try await call.endReader(of: view.id, at: done)
+            }
         }
         return try await call.shown(view.id, done, .ok)
     }
@@ -138,10 +140,12 @@ enum FeedSubscriptionRoutes {
         let done = try await call.run(
             SubscriptionChange.delete(id, kind: .feed), as: write,
             orThrow: { _ in Problem(.noSuchSubscription) })
-        try await reading { () throws(LogFailure) in
-            try await call.context.feedCursors.forget(id, in: write.realm)
+        try await call.afterwards { call throws(Problem) in
+            try await reading { () throws(LogFailure) in
+                try await call.context.feedCursors.forget(id, in: write.realm)
+            }
+            await call.context.feeds.leases.renew(call.context.feedCursors)
         }
-        await call.context.feeds.leases.renew(call.context.feedCursors)
         return Response(status: .noContent).at(done)
     }
 
