@@ -1,8 +1,10 @@
+internal import EventSourcing
 internal import Synchronization
 
 /// What a trial put off because it happens outside of the log, such as the end of a feed.
 final class TrialEffects: Sendable {
-    typealias Effect = @Sendable (Call<AdminContext>) async throws(Problem) -> Void
+    /// With the position at which the command's events begin.
+    typealias Effect = @Sendable (Call<AdminContext>, Int64) async throws(Problem) -> Void
 
     private let effects = Mutex<[Effect]>([])
 
@@ -15,8 +17,12 @@ final class TrialEffects: Sendable {
 
 extension Call<AdminContext> {
     /// Does what follows a command outside of the log: at once or, in a trial, when its decisions are appended.
-    func afterwards(_ effect: @escaping TrialEffects.Effect) async throws(Problem) {
-        guard let trial = context.trialEffects else { return try await effect(self) }
+    func afterwards(
+        _ done: WriteReceipt, _ effect: @escaping TrialEffects.Effect
+    ) async throws(Problem) {
+        guard let trial = context.trialEffects else {
+            return try await effect(self, done.positions.first)
+        }
         trial.add(effect)
     }
 }

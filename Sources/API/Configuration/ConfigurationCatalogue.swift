@@ -51,21 +51,22 @@ enum ConfigurationCatalogue {
     private static let apps = ConfigurationKind(
         name: "apps", noun: "app", about: "Apps by their sub-domains.", key: "slug",
         id: ("id", "app_id"), list: "listApps", create: "createApp", update: "updateApp",
-        remove: "deleteApp", removal: [AppEvent.Form.deleted.name])
+        remove: "deleteApp", rival: "web_apps", removal: [AppEvent.Form.deleted.name])
 
     private static let webApps = webApp(
-        .app, name: "web_apps", noun: "web app", about: "Web apps by their sub-domains.")
+        .app, name: "web_apps", noun: "web app", about: "Web apps by their sub-domains.",
+        rival: "apps")
 
     private static let konnectors = webApp(
         .konnector, name: "konnectors", noun: "konnector", about: "Konnectors by their slugs.")
 
     private static func webApp(
-        _ kind: WebAppKind, name: String, noun: String, about: String
+        _ kind: WebAppKind, name: String, noun: String, about: String, rival: String? = nil
     ) -> ConfigurationKind {
         ConfigurationKind(
             name: name, noun: noun, about: about, key: "slug", id: ("id", "web_app_id"),
             list: "listWebApps", create: "registerWebApp", update: "updateWebApp",
-            remove: "removeWebApp", given: ["kind": .string(kind.rawValue)],
+            remove: "removeWebApp", given: ["kind": .string(kind.rawValue)], rival: rival,
             removal: [WebAppEvent.Form.removed.name])
     }
 

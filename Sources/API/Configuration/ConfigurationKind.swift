@@ -41,6 +41,8 @@ struct ConfigurationKind: Sendable {
     var given: JSONObject = [:]
     /// Members of the operations that the file has not.
     var omitted: Set<String> = []
+    /// The kind of which none has the name of one of these.
+    var rival: String?
     /// By their names in the file.
     var references: [String: Reference] = [:]
     /// The events by which one of them goes.

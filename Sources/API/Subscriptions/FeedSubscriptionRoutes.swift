@@ -116,8 +116,8 @@ enum FeedSubscriptionRoutes {
             orThrow: { $0.ofSubscription })
         let isLess = view.terms.includesPersonal && !terms.includesPersonal
         if isLess || view.terms.filter != terms.filter {
-            try await call.afterwards { call throws(Problem) in
-                try await call.endReader(of: view.id, at: done)
+            try await call.afterwards(done) { call, position throws(Problem) in
+                try await call.endReader(of: view.id, at: position)
             }
         }
         return try await call.shown(view.id, done, .ok)
@@ -140,7 +140,7 @@ enum FeedSubscriptionRoutes {
         let done = try await call.run(
             SubscriptionChange.delete(id, kind: .feed), as: write,
             orThrow: { _ in Problem(.noSuchSubscription) })
-        try await call.afterwards { call throws(Problem) in
+        try await call.afterwards(done) { call, _ throws(Problem) in
             try await reading { () throws(LogFailure) in
                 try await call.context.feedCursors.forget(id, in: write.realm)
             }
@@ -217,7 +217,7 @@ extension Call<AdminContext> {
 
     /// Takes the subscription from its reader, so that the next one can have it. What the reader was sent behind the
     /// change was chosen by what the subscription said before: it cannot be confirmed.
-    fileprivate func endReader(of id: UUID, at done: WriteReceipt) async throws(Problem) {
+    fileprivate func endReader(of id: UUID, at position: Int64) async throws(Problem) {
         let realm = try realm
         let history = try await context.commands.history(of: realm)
         let folded = try await state(Subscription.self, of: id, in: realm)
@@ -227,7 +227,7 @@ extension Call<AdminContext> {
                 from: history.beginning(of: folded.state), takingOver: true, context.feedCursors)
         }
         try await reading { () throws(LogFailure) in
-            try await context.feedCursors.limit(id, sentTo: done.positions.first, in: realm)
+            try await context.feedCursors.limit(id, sentTo: position, in: realm)
         }
         await lease?.release()
     }
