@@ -75,35 +75,28 @@ struct CommitEncoder: Sendable {
     func encode(_ commit: Commit, epoch: Int) async throws(LogFailure) -> EncodedCommit {
         guard commit.isStorable else { throw .refused }
         let generation = keyring.generation
-        var fresh: [UUID: SubjectKey] = [:]
         let keys = try await keyring.keys(of: commit.realm)
+        let personal = sealedFields(of: commit)
+        let sealing = try await sealingKeys(
+            of: Set(personal.compactMap(\.?.owner)), in: commit.realm)
         let meta = metaFields(commit.origin).canonical()
-        let origin = personalFields(commit.origin)
-        let isSomebodys = commit.isSomebodys
         var written: [UUID: Int32] = [:]
         var events: [EncodedCommit.EventRow] = []
         events.reserveCapacity(commit.events.count)
         var size = 0
-        for event in commit.events {
+        for (event, personal) in zip(commit.events, personal) {
             guard let before = commit.reads[event.stream] else {
                 preconditionFailure("A stream that is written must have been read.")
             }
             let offset = written[event.stream, default: 0] + 1
             written[event.stream] = offset
             let version = column(before) + offset
-            let personal = event.personal.merging(
-                event.origin(origin, besideSomebodys: isSomebodys)
-            ) { own, _ in own }
-            var subject = event.subject
+            let subject = personal?.owner ?? event.subject
             var sealed: [UInt8]?
             var key: UUID?
-            if !personal.isEmpty {
-                let owner = subject ?? anonymousSubject(commit.origin.at)
-                subject = owner
-                if let found = try await sealingKey(of: owner, in: commit.realm, &fresh) {
-                    sealed = try seal(personal, under: found, event, version, in: commit.realm)
-                    key = found.id
-                }
+            if let personal, let found = sealing.all[personal.owner] {
+                sealed = try seal(personal.fields, under: found, event, version, in: commit.realm)
+                key = found.id
             }
             let data = JSON.object(event.open).canonical()
             let leaf = Record(
@@ -127,7 +120,7 @@ struct CommitEncoder: Sendable {
                     stream: $0.key, version: column($0.value), events: written[$0.key] ?? 0)
             },
             claims: claims(commit.claims, keys), events: events, size: size,
-            mac: keys.macID, fresh: fresh, generation: generation)
+            mac: keys.macID, fresh: sealing.fresh, generation: generation)
     }
 
     /// A claim that is both released and taken by one command stays as it is.
@@ -144,14 +137,34 @@ struct CommitEncoder: Sendable {
         }
     }
 
-    /// Nil: the subject is erased.
-    private func sealingKey(
-        of subject: UUID, in realm: RealmID, _ fresh: inout [UUID: SubjectKey]
-    ) async throws(LogFailure) -> SubjectKey? {
-        if let known = fresh[subject] ?? keyring.knownKey(of: subject, in: realm) { return known }
-        let key = try await keyring.sealingKey(of: subject, in: realm)
-        fresh[subject] = key
-        return key
+    /// What is sealed of each event, and for whom; nil where nothing of it is personal.
+    private func sealedFields(of commit: Commit) -> [(owner: UUID, fields: JSONObject)?] {
+        let origin = personalFields(commit.origin)
+        let isSomebodys = commit.isSomebodys
+        return commit.events.map { event in
+            let fields = event.personal.merging(
+                event.origin(origin, besideSomebodys: isSomebodys)
+            ) { own, _ in own }
+            guard !fields.isEmpty else { return nil }
+            return (event.subject ?? anonymousSubject(commit.origin.at), fields)
+        }
+    }
+
+    /// The keys of subjects, without those that are erased. Where they are not known they are asked for together: each
+    /// that is made waits for the disk.
+    private func sealingKeys(
+        of subjects: Set<UUID>, in realm: RealmID
+    ) async throws(LogFailure) -> (all: [UUID: SubjectKey], fresh: [UUID: SubjectKey]) {
+        var all: [UUID: SubjectKey] = [:]
+        for subject in subjects { all[subject] = keyring.knownKey(of: subject, in: realm) }
+        let unknown = subjects.filter { all[$0] == nil }
+        guard !unknown.isEmpty else { return (all, [:]) }
+        let found = try await unknown.readTogether { (subject) throws(LogFailure) in
+            (subject, try await keyring.sealingKey(of: subject, in: realm))
+        }
+        var fresh: [UUID: SubjectKey] = [:]
+        for (subject, key) in found { fresh[subject] = key }
+        return (all.merging(fresh) { $1 }, fresh)
     }
 
     private func seal(

@@ -18,7 +18,7 @@ public struct YAMLDocument: Sendable {
         guard bytes.count <= Self.mostBytes else {
             throw YAMLError(0, "the file is longer than \(Self.mostBytes >> 20) MiB")
         }
-        var builder = Builder(reader: try EventReader(bytes))
+        var builder = Builder(reader: try EventReader(SurrogatePairs.joined(in: bytes)))
         value = try builder.document()
         lines = builder.lines
     }

@@ -87,6 +87,34 @@ import Values
         #expect(!store.metrics.render().contains(canary))
     }
 
+    @Test func `a commit for many subjects seals for each of them, and nothing for the erased one`()
+        async throws
+    {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let (realm, subjects) = (newRealm(), (0..<20).map { _ in newID() })
+        try expectWon(await store.log.append(personal(subjects[0], realm, at: 0)))
+        try await store.keyring.destroyKey(of: subjects[0], in: realm)
+        var all = commit(to: newID(), in: realm)
+        all.reads = [:]
+        all.events = subjects.map { subject in
+            let stream = newID()
+            all.reads[stream] = 0
+            return NewEvent(
+                stream: stream, name: "thing.done", revision: 1, subject: subject, open: [:],
+                personal: ["mail": .string("\(subject)")])
+        }
+        try expectWon(await store.log.append(all))
+        let other = try TestStore(store.database, master: store.master)
+        defer { other.log.close() }
+        for (event, subject) in zip(all.events, subjects) {
+            let read = try await other.log.stream(event.stream, after: 0, in: realm)
+            let sealed: Recorded.Personal =
+                subject == subjects[0] ? .none : .opened(["mail": .string("\(subject)")])
+            #expect(read.map(\.personal) == [sealed])
+        }
+    }
+
     @Test func `an erased subject is told from shared events and from subjects that never were`()
         async throws
     {

@@ -49,6 +49,14 @@ import YAML
         #expect(document.line(of: "realms/acme/hosts/7/x") == 4)
     }
 
+    @Test func `two escapes of JSON are one character, and are none in YAML`() throws {
+        let json = #"{"\ud83d\ude42": "\\ud83d \ud83d\ude42\n"}"#
+        let read = try YAMLDocument(Array(json.utf8)).value
+        #expect(read == ["🙂": .string(#"\ud83d 🙂"# + "\n")])
+        let yaml = #"a: '\ud83d\ude42'"#
+        #expect(try YAMLDocument(Array(yaml.utf8)).value == ["a": .string(#"\ud83d\ude42"#)])
+    }
+
     @Test(arguments: [
         ("a: 1\nb: 2\na: 3", "`a` stands here a second time at line 3"),
         ("a: &x 1\nb: *x", "an anchor (&) is not read here: write the value out at line 1"),

@@ -34,6 +34,8 @@ public struct AdminContext: RouteContext {
     /// The operator of a process whose user has the database and the master key in hand: they need
     /// no admin key.
     let `operator`: String?
+    /// Nil where commands are no trial.
+    var trialEffects: TrialEffects?
 
     public init(
         commands: any CommandPort, queries: any QuestionPort, proofs: any LogProofQueries,

@@ -9,7 +9,8 @@ enum DisclosedKeys {
         "configureProvider": ["client_secret"], "setAppleProvider": ["private_key"],
         "setFirebaseProvider": ["service_account"],
         "setMessageGateway": ["secret", "receipt_secret", "verify_token"],
-        "setCaptchaSecret": ["secret"],
+        "setCaptchaSecret": ["secret"], "planConfiguration": ["secrets"],
+        "applyConfiguration": ["secrets"], "compareConfiguration": ["secrets"],
     ]
 
     /// Refuses a member with a private key in it, by its name, and repeats nothing of it.

@@ -118,6 +118,10 @@ enum MessageGatewayRoutes {
             example: "https://api.twilio.com"),
         .required("usable", "Whether the secret can be decrypted.", { $0.gateway.secret != nil }),
         .required("receipts", "Whether delivery receipts are accepted.", \.gateway.signsReceipts),
+        .required(
+            "secrets", .list(of: .oneOf(MessageGateway.secretNames), 0...3),
+            "Names of the secrets that the gateway has.",
+            \.gateway.heldSecrets, example: ["secret"]),
         .optional(
             "account", .text(1...100), "Account of the realm at the gateway.", \.gateway.account,
             example: "AC0123456789abcdef0123456789abcdef"),
@@ -126,6 +130,14 @@ enum MessageGatewayRoutes {
             example: "+15005550006"),
         .optional(
             "template", .text(1...100), "Template of WhatsApp messages.", \.gateway.template))
+}
+
+extension MessageGateway {
+    fileprivate static let secretNames = ["secret", "receipt_secret", "verify_token"]
+
+    fileprivate var heldSecrets: [String] {
+        zip(Self.secretNames, [secret, receiptSecret, verifyToken]).filter { $0.1 != nil }.map(\.0)
+    }
 }
 
 extension Call<AdminContext> {

@@ -87,14 +87,17 @@ private final class ConfigurationApplication: Sendable {
             AppliedConfigurationChange.record(
                 file: file, by: call.caller.actor,
                 changes: plan.changes.count + (plan.isNewRealm ? 1 : 0)))
-        guard try await append(planner.trial.commits(in: realm)) else { return .lost }
+        guard let positions = try await append(planner.trial.commits(in: realm)) else {
+            return .lost
+        }
+        for effect in planner.trial.effects.all { try await effect(call, positions.first) }
         let ofSystem = planner.trial.commits(in: .system)
         if ofSystem.isEmpty { return .done }
-        return try await append(ofSystem) ? .done : .half
+        return try await append(ofSystem) == nil ? .half : .done
     }
 
-    /// False where something has changed meanwhile.
-    private func append(_ commits: [Commit]) async throws(Problem) -> Bool {
+    /// Nil where something has changed meanwhile.
+    private func append(_ commits: [Commit]) async throws(Problem) -> Positions? {
         guard let commit = Commit.joined(commits, command: call.newID(), origin: origin) else {
             throw Problem(
                 .configurationInvalid,
@@ -104,8 +107,8 @@ private final class ConfigurationApplication: Sendable {
             try await call.context.commands.events.append(commit)
         }
         switch outcome {
-        case .won, .duplicate: return true
-        case .conflict: return false
+        case .won(let positions), .duplicate(let positions): return positions
+        case .conflict: return nil
         case .taken(let kind):
             throw try await overtaken("a name has been taken meanwhile (\(kind))")
         case .misused: throw Problem(.internalError)

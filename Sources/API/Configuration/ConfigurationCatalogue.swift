@@ -1,11 +1,12 @@
+internal import EventSourcing
 internal import Identity
 internal import JSON
 
 /// All kinds of things that a configuration file names, in the order in which they are made: what others refer to comes first.
 enum ConfigurationCatalogue {
     static let kinds: [ConfigurationKind] = [
-        settings, captcha, hosts, apps, clients, providers, gateways, apple, firebase, rules,
-        webhooks,
+        settings, captcha, hosts, apps, webApps, konnectors, clients, providers, gateways, apple,
+        firebase, rules, webhooks, subscriptions,
     ]
 
     /// By the names of the kinds: made once.
@@ -45,12 +46,29 @@ enum ConfigurationCatalogue {
     private static let hosts = ConfigurationKind(
         name: "hosts", noun: "host", about: "Host names that lead to the realm.", form: .names,
         key: "host", list: "listHosts", create: "assignHost", update: "assignHost",
-        remove: "releaseHost", removal: ["host.released"])
+        remove: "releaseHost", removal: [HostEvent.Form.released.name])
 
     private static let apps = ConfigurationKind(
         name: "apps", noun: "app", about: "Apps by their sub-domains.", key: "slug",
         id: ("id", "app_id"), list: "listApps", create: "createApp", update: "updateApp",
-        remove: "deleteApp", removal: ["app.deleted"])
+        remove: "deleteApp", rival: "web_apps", removal: [AppEvent.Form.deleted.name])
+
+    private static let webApps = webApp(
+        .app, name: "web_apps", noun: "web app", about: "Web apps by their sub-domains.",
+        rival: "apps")
+
+    private static let konnectors = webApp(
+        .konnector, name: "konnectors", noun: "konnector", about: "Konnectors by their slugs.")
+
+    private static func webApp(
+        _ kind: WebAppKind, name: String, noun: String, about: String, rival: String? = nil
+    ) -> ConfigurationKind {
+        ConfigurationKind(
+            name: name, noun: noun, about: about, key: "slug", id: ("id", "web_app_id"),
+            list: "listWebApps", create: "registerWebApp", update: "updateWebApp",
+            remove: "removeWebApp", given: ["kind": .string(kind.rawValue)], rival: rival,
+            removal: [WebAppEvent.Form.removed.name])
+    }
 
     private static let clients = ConfigurationKind(
         name: "clients", noun: "client", about: "OAuth clients by their client ids.",
@@ -58,7 +76,8 @@ enum ConfigurationCatalogue {
         remove: "deleteClient",
         // Of people and of their devices: neither stands in a configuration.
         omitted: ["contacts", "notification_device_token", "software_statement"],
-        references: ["app": .init(member: "app_id", kind: "apps")], removal: ["client.deleted"],
+        references: ["app": .init(member: "app_id", kind: "apps")],
+        removal: [ClientEvent.Form.deleted.name],
         isConfigured: { !($0["grant_types"]?.array ?? []).contains(ofInstallations) })
 
     private static let ofInstallations = JSON.string(GrantType.flagship.rawValue)
@@ -67,7 +86,7 @@ enum ConfigurationCatalogue {
         name: "providers", noun: "provider", about: "OpenID providers by their names.",
         key: "provider", list: "listProviders", create: "configureProvider",
         update: "configureProvider", replaces: true, remove: "removeProvider",
-        secrets: ["client_secret"], removal: ["provider.removed"],
+        secrets: ["client_secret"], removal: [ProviderEvent.Form.removed.name],
         kept: { $0["has_secret"] == true ? ["client_secret"] : [] })
 
     private static let gateways = ConfigurationKind(
@@ -75,19 +94,15 @@ enum ConfigurationCatalogue {
         about: "Gateways that carry messages to phones, by channel.", key: "channel",
         list: "listMessageGateways", create: "setMessageGateway", update: "setMessageGateway",
         replaces: true, remove: "removeMessageGateway",
-        secrets: ["secret", "receipt_secret", "verify_token"], removal: ["message_gateway.removed"],
-        kept: { ($0["usable"] == true ? ["secret"] : []) + ofReceipts($0) })
-
-    private static func ofReceipts(_ gateway: JSONObject) -> [String] {
-        gateway["kind"] == "whatsapp_cloud" && gateway["receipts"] == true
-            ? ["receipt_secret", "verify_token"] : []
-    }
+        secrets: ["secret", "receipt_secret", "verify_token"],
+        removal: [MessageGatewayEvent.Form.removed.name],
+        kept: { $0["secrets"]?.array?.compactMap(\.string) ?? [] })
 
     private static let apple = ConfigurationKind(
         name: "push_apns", noun: "push provider", about: "Key for notifications by Apple.",
         form: .single, list: "listPushProviders", create: "setAppleProvider",
         update: "setAppleProvider", replaces: true, remove: "removeAppleProvider",
-        secrets: ["private_key"], removal: ["push_provider.removed"],
+        secrets: ["private_key"], removal: [PushProviderEvent.Form.removed.name],
         isConfigured: { $0["provider"] == "apns" },
         kept: { $0["usable"] == true ? ["private_key"] : [] })
 
@@ -95,7 +110,7 @@ enum ConfigurationCatalogue {
         name: "push_fcm", noun: "push provider", about: "Key for notifications by Firebase.",
         form: .single, list: "listPushProviders", create: "setFirebaseProvider",
         update: "setFirebaseProvider", replaces: true, remove: "removeFirebaseProvider",
-        secrets: ["service_account"], removal: ["push_provider.removed"],
+        secrets: ["service_account"], removal: [PushProviderEvent.Form.removed.name],
         isConfigured: { $0["provider"] == "fcm" },
         kept: { $0["usable"] == true ? ["service_account"] : [] })
 
@@ -114,6 +129,12 @@ enum ConfigurationCatalogue {
         name: "webhooks", noun: "webhook", about: "Webhooks by their names.", key: "name",
         id: ("id", "webhook_id"), list: "listWebhooks", create: "createWebhook",
         update: "updateWebhook", remove: "deleteWebhook", secrets: ["headers"],
-        omitted: ["starts_after", "streams"], removal: ["subscription.deleted"],
+        omitted: ["starts_after", "streams"], removal: [SubscriptionEvent.Form.deleted.name],
         kept: { ($0["header_names"]?.array ?? []).isEmpty ? [] : ["headers"] })
+
+    private static let subscriptions = ConfigurationKind(
+        name: "subscriptions", noun: "subscription", about: "Readers of the feed by their names.",
+        key: "name", id: ("id", "subscription_id"), list: "listSubscriptions",
+        create: "createSubscription", update: "updateSubscription", remove: "deleteSubscription",
+        omitted: ["from"], removal: [SubscriptionEvent.Form.deleted.name])
 }

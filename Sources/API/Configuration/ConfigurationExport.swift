@@ -1,75 +1,95 @@
 internal import EventSourcing
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 extension Call<AdminContext> {
     /// The realm as a configuration that changes nothing in it.
     func exportedConfiguration() async throws(Problem) -> JSON {
-        try await knownRealm()
+        let settings = try await knownRealm().settings
         let realm = try realm
         let trial = ConfigurationTrial(self, in: realm)
         var planner = ConfigurationPlanner([:], secrets: [:], prunes: false, trial: trial)
-        let document = try await planner.export()
+        let document = try await planner.export(settings)
         return ["realms": [realm.name: .object(document)]]
     }
 }
 
 extension ConfigurationPlanner {
-    /// What the realm has, in the members of a configuration. What is at its default is left out where a realm has many such members.
-    fileprivate mutating func export() async throws(Problem) -> JSONObject {
+    /// What the realm has, in the members of a configuration: of its settings those that were set.
+    fileprivate mutating func export(_ settings: JSONObject) async throws(Problem) -> JSONObject {
         var document: JSONObject = [:]
+        var places = SecretPlaces(realm: trial.realm)
         for kind in ConfigurationCatalogue.kinds where kind.list != nil {
             let listed = try await list(kind).filter(kind.isConfigured)
             for thing in listed { remember(kind, thing) }
-            document[kind.name] = exported(kind, listed)
+            let shown = kind.name == "settings" ? [settings] : listed
+            document[kind.name] = exported(kind, shown, &places)
         }
         return document
     }
 
-    private func exported(_ kind: ConfigurationKind, _ listed: [JSONObject]) -> JSON? {
+    private func exported(
+        _ kind: ConfigurationKind, _ listed: [JSONObject], _ places: inout SecretPlaces
+    ) -> JSON? {
         guard let first = listed.first else { return nil }
         switch kind.form {
-        case .single: return .object(members(first, of: kind, name: ""))
+        case .single: return .object(members(first, of: kind, name: "", &places))
         case .names: return .array(listed.compactMap { $0[kind.key] })
         case .things:
-            return .object(
-                JSONObject(
-                    listed.compactMap { thing in
-                        thing[kind.key]?.string.map { name in
-                            (name, .object(members(thing, of: kind, name: name)))
-                        }
-                    }))
+            var things: JSONObject = [:]
+            for thing in listed {
+                guard let name = thing[kind.key]?.string else { continue }
+                things[name] = .object(members(thing, of: kind, name: name, &places))
+            }
+            return .object(things)
         }
     }
 
     private func members(
-        _ listed: JSONObject, of kind: ConfigurationKind, name: String
+        _ listed: JSONObject, of kind: ConfigurationKind, name: String,
+        _ places: inout SecretPlaces
     ) -> JSONObject {
         var members = shown(listed, of: kind)
-        if kind.name == "settings" {
-            let defaults = Settings(
-                overrides: members.filter { $0.key == SettingCatalogue.profile.name }
-            ).all
-            members = members.filter { $0.key == "display_name" || defaults[$0.key] != $0.value }
-        }
         for secret in kind.kept(listed) {
-            let names = listed["header_names"]?.array?.compactMap(\.string)
-            members[secret] =
-                names.map { names in
-                    .object(
-                        JSONObject(
-                            names.map { ($0, place(of: "\(secret)_\($0)", kind, name)) }))
-                } ?? place(of: secret, kind, name)
+            guard let headers = listed["header_names"]?.array else {
+                members[secret] = places.add(kind.name, name, secret)
+                continue
+            }
+            var secrets: JSONObject = [:]
+            for header in headers.compactMap(\.string) {
+                secrets[header] = places.add(kind.name, name, secret, header)
+            }
+            members[secret] = .object(secrets)
         }
         return members
     }
+}
+
+/// The environment variables that an export names, a different one for each secret.
+private struct SecretPlaces {
+    let realm: RealmID
+    private var taken: Set<String> = []
+
+    init(realm: RealmID) {
+        self.realm = realm
+    }
 
     /// `env:ACME_PROVIDERS_CORPORATE_CLIENT_SECRET`.
-    private func place(of secret: String, _ kind: ConfigurationKind, _ name: String) -> JSON {
-        let parts = [trial.realm.name, kind.name, name, secret].filter { !$0.isEmpty }
-        let text = parts.joined(separator: "_").uppercased()
+    mutating func add(_ parts: String...) -> JSON {
+        let text = ([realm.name] + parts).filter { !$0.isEmpty }.joined(separator: "_")
         let isKept: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        return .string("env:" + String(text.map { isKept($0) ? $0 : "_" }))
+        let name = String(text.uppercased().map { isKept($0) ? $0 : "_" }.prefix(Self.longest))
+        var place = name
+        var number = 1
+        while !taken.insert(place).inserted {
+            number += 1
+            place = "\(name)_\(number)"
+        }
+        return .string("env:\(place)")
     }
+
+    /// With room for a number behind it: a file takes names of 200 characters.
+    private static let longest = 190
 }

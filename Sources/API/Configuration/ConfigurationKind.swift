@@ -37,8 +37,12 @@ struct ConfigurationKind: Sendable {
     var remove: String?
     /// Members that are secrets: the file says where they stand.
     var secrets: Set<String> = []
+    /// Members that all of them have, and the file does not name.
+    var given: JSONObject = [:]
     /// Members of the operations that the file has not.
     var omitted: Set<String> = []
+    /// The kind of which none has the name of one of these.
+    var rival: String?
     /// By their names in the file.
     var references: [String: Reference] = [:]
     /// The events by which one of them goes.
@@ -70,7 +74,9 @@ struct ConfigurationKind: Sendable {
         let more = updateRoute.bodyMembers.filter { member in
             !made.contains { $0.name == member.name }
         }
-        return (made + more).filter { $0.name != key && !omitted.contains($0.name) }.map(inFile)
+        return (made + more).filter {
+            $0.name != key && given[$0.name] == nil && !omitted.contains($0.name)
+        }.map(inFile)
     }
 
     private func inFile(_ member: Member) -> Member {

@@ -34,20 +34,24 @@ struct ConfigurationPlanner {
         guard plan.faults.isEmpty else { return }
         plan.isNewRealm = isNewRealm
         if isNewRealm { try await makeRealm() }
-        for kind in ConfigurationCatalogue.kinds {
-            let isNamed = configuration[kind.name] != nil
-            guard isNamed || isReferred(kind) else { continue }
-            let listed = isNewRealm ? [] : try await list(kind)
+        var known: [String: [JSONObject]] = [:]
+        for kind in ConfigurationCatalogue.kinds where !isNewRealm && isNeeded(kind) {
+            let listed = try await list(kind)
+            known[kind.name] = listed
             for thing in listed { remember(kind, thing) }
-            if isNamed { try await compare(kind, listed) }
+        }
+        for kind in ConfigurationCatalogue.kinds where configuration[kind.name] != nil {
+            try await compare(kind, known[kind.name] ?? [])
         }
         for removal in removals.reversed() { try await remove(removal) }
     }
 
-    private func isReferred(_ kind: ConfigurationKind) -> Bool {
+    /// Whether the configuration names things of a kind, or some that have to do with its names.
+    private func isNeeded(_ kind: ConfigurationKind) -> Bool {
         ConfigurationCatalogue.kinds.contains { other in
             configuration[other.name] != nil
-                && other.references.values.contains { $0.kind == kind.name }
+                && (other.name == kind.name || other.rival == kind.name
+                    || other.references.values.contains { $0.kind == kind.name })
         }
     }
 
@@ -60,7 +64,9 @@ struct ConfigurationPlanner {
 
     func list(_ kind: ConfigurationKind) async throws(Problem) -> [JSONObject] {
         guard let list = kind.list else { return [] }
-        return try await trial.items(ConfigurationCatalogue.route(list))
+        return try await trial.items(ConfigurationCatalogue.route(list)).filter { thing in
+            kind.given.allSatisfy { thing[$0.key] == $0.value }
+        }
     }
 
     mutating func remember(_ kind: ConfigurationKind, _ thing: JSONObject) {
@@ -125,6 +131,9 @@ struct ConfigurationPlanner {
         let path = place(of: name, kind)
         let count = trial.log.commits.count
         do throws(Problem) {
+            if known == nil, let rival = kind.rival, ids[rival]?[name] != nil {
+                throw Problem(.appExists)
+            }
             let answer = try await carryOut(kind, name, members, over: known)
             let written = trial.log.commits.dropFirst(count)
             guard !written.isEmpty else { return }
@@ -221,7 +230,7 @@ extension ConfigurationPlanner {
     ) async throws(Problem) -> JSON {
         let route = kind.createRoute
         let made = Set(route.bodyMembers.map(\.name))
-        var first = body.filter { made.contains($0.key) }
+        var first = body.filter { made.contains($0.key) }.merging(kind.given) { $1 }
         if made.contains(kind.key) { first[kind.key] = .string(name) }
         let isInPath = route.parameters.contains { $0.name == kind.key && $0.place == .path }
         var answer = try await trial.run(

@@ -11,6 +11,8 @@ struct ConfigurationTrial: Sendable {
     let realm: RealmID
     let log: TrialLog
     private let call: Call<AdminContext>
+    /// What follows outside of the log once the decisions are in it.
+    let effects = TrialEffects()
     private let context: AdminContext
 
     init(_ call: Call<AdminContext>, in realm: RealmID) {
@@ -19,6 +21,7 @@ struct ConfigurationTrial: Sendable {
         log = TrialLog(over: call.context.commands.events)
         var context = call.context
         context.commands = Dispatcher(log: log)
+        context.trialEffects = effects
         self.context = context
     }
 

@@ -116,7 +116,9 @@ enum FeedSubscriptionRoutes {
             orThrow: { $0.ofSubscription })
         let isLess = view.terms.includesPersonal && !terms.includesPersonal
         if isLess || view.terms.filter != terms.filter {
-            try await call.endReader(of: view.id, at: done)
+            try await call.afterwards(done) { call, position throws(Problem) in
+                try await call.endReader(of: view.id, at: position)
+            }
         }
         return try await call.shown(view.id, done, .ok)
     }
@@ -138,10 +140,12 @@ enum FeedSubscriptionRoutes {
         let done = try await call.run(
             SubscriptionChange.delete(id, kind: .feed), as: write,
             orThrow: { _ in Problem(.noSuchSubscription) })
-        try await reading { () throws(LogFailure) in
-            try await call.context.feedCursors.forget(id, in: write.realm)
+        try await call.afterwards(done) { call, _ throws(Problem) in
+            try await reading { () throws(LogFailure) in
+                try await call.context.feedCursors.forget(id, in: write.realm)
+            }
+            await call.context.feeds.leases.renew(call.context.feedCursors)
         }
-        await call.context.feeds.leases.renew(call.context.feedCursors)
         return Response(status: .noContent).at(done)
     }
 
@@ -213,7 +217,7 @@ extension Call<AdminContext> {
 
     /// Takes the subscription from its reader, so that the next one can have it. What the reader was sent behind the
     /// change was chosen by what the subscription said before: it cannot be confirmed.
-    fileprivate func endReader(of id: UUID, at done: WriteReceipt) async throws(Problem) {
+    fileprivate func endReader(of id: UUID, at position: Int64) async throws(Problem) {
         let realm = try realm
         let history = try await context.commands.history(of: realm)
         let folded = try await state(Subscription.self, of: id, in: realm)
@@ -223,7 +227,7 @@ extension Call<AdminContext> {
                 from: history.beginning(of: folded.state), takingOver: true, context.feedCursors)
         }
         try await reading { () throws(LogFailure) in
-            try await context.feedCursors.limit(id, sentTo: done.positions.first, in: realm)
+            try await context.feedCursors.limit(id, sentTo: position, in: realm)
         }
         await lease?.release()
     }

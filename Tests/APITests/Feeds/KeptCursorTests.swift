@@ -92,6 +92,23 @@ import Values
         await feed.close()
     }
 
+    @Test func `a plan that removes a subscription leaves its reader alone, and an apply does not`()
+        async throws
+    {
+        let world = try await World()
+        let id = try await create(world)
+        var feed = try await world.follow("subscription=\(id)")
+        _ = try await feed.begin()
+        let subscription = try #require(UUID(id))
+        let plan = try await world.configure("plan", ["subscriptions": [:]], prune: true)
+        #expect(plan.json["changes"]?.array?.isEmpty == false)
+        #expect(world.feedCursors.reader(of: subscription) != nil)
+        let applied = try await world.configure("apply", ["subscriptions": [:]], prune: true)
+        #expect(applied.status == .ok)
+        #expect(world.feedCursors.reader(of: subscription) == nil)
+        await feed.close()
+    }
+
     @Test func `one reader has a subscription until it goes, or is silent for thirty seconds`()
         async throws
     {

@@ -31,11 +31,13 @@ import Values
                 [
                     "channel": "sms", "kind": "twilio", "address": "https://api.twilio.com",
                     "account": "AC01", "sender": "+15005550006", "receipts": true, "usable": true,
+                    "secrets": ["secret"],
                 ],
                 [
                     "channel": "whatsapp", "kind": "whatsapp_cloud",
                     "address": "https://graph.example.org", "account": "1065",
                     "template": "sign_in_code", "receipts": false, "usable": true,
+                    "secrets": ["secret"],
                 ],
             ])
         #expect(try await world.send(.delete, path + "/sms").status == .noContent)
