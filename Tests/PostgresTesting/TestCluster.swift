@@ -30,6 +30,14 @@ public final class TestCluster: Sendable {
     private let state = Mutex(State())
     private let templates = Mutex<Set<String>>([])
 
+    /// In memory where there is room for many: a database is some hundred files, which take long to make and to remove.
+    private static let root: String = {
+        let memory = "/dev/shm"
+        let facts = try? FileManager.default.attributesOfFileSystem(forPath: memory)
+        let free = (facts?[.systemFreeSize] as? NSNumber)?.int64Value ?? 0
+        return free > 8 << 30 ? memory : "/tmp"
+    }()
+
     /// - Parameter settings: beside the usual ones, such as `fsync=on`.
     public convenience init(settings: [String] = []) throws {
         try self.init(emptyFolder: settings)
@@ -59,7 +67,7 @@ public final class TestCluster: Sendable {
         binaries = try Self.findBinaries()
         self.settings = settings
         folder =
-            "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-"
+            "\(Self.root)/urd-test-\(ProcessInfo.processInfo.processIdentifier)-"
             + String(UInt64.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         if geteuid() == 0 { try run(["chown", "postgres", folder]) }
