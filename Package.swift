@@ -245,8 +245,8 @@ let package = Package(
         tests(
             "Tamper",
             [
-                "EventStore", "EventSourcing", "Postgres", "Cryptography", "Telemetry", "Values",
-                "JSON", "PostgresTesting",
+                "EventStore", "EventSourcing", "Laws", "Postgres", "Cryptography", "Telemetry",
+                "Values", "JSON", "PostgresTesting",
             ]),
         tests(
             "ReadModels",
