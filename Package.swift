@@ -86,6 +86,7 @@ let package = Package(
         module("Mail", ["Values", "HTTP", "HTML"]),
         module("EventSourcing", ["Values", "JSON"], settings: strict + hot),
         module("Identity", ["Values", "JSON", "EventSourcing"]),
+        module("Laws", ["Values", "JSON"], settings: strict + hot),
         module("Telemetry", ["Values", "JSON"], settings: strict + hot),
 
         // Threads for work that blocks: what the wrappers run on.
@@ -115,7 +116,7 @@ let package = Package(
         module(
             "EventStore",
             [
-                "Values", "JSON", "EventSourcing", "Telemetry", "Threads", "Postgres",
+                "Values", "JSON", "EventSourcing", "Laws", "Telemetry", "Threads", "Postgres",
                 "Cryptography",
             ],
             resources: [.embedInCode("Schema")], settings: strict + hot),
@@ -137,8 +138,9 @@ let package = Package(
         .executableTarget(
             name: "urd",
             dependencies: [
-                "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "ForeignHashes", "JOSE", "HTTPServer", "HTTPClient", "Systemd",
+                "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Laws", "Telemetry",
+                "Postgres", "Cryptography", "ForeignHashes", "JOSE", "HTTPServer", "HTTPClient",
+                "Systemd",
                 "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "CBuild", "MaxMind",
                 "YAML",
             ],
@@ -205,6 +207,10 @@ let package = Package(
                 "JOSE", "OneTimeCodes", "QRCode", "Values", "JSON", "Cryptography",
             ],
             path: "Tests/TokenTool", swiftSettings: strict),
+        .executableTarget(
+            name: "LawTool", dependencies: ["Laws", "EventStore", "JSON", "Values"],
+            path: "Tests/LawTool", swiftSettings: strict),
+        tests("Laws", ["Laws", "Values"]),
         tests(
             "urd",
             [
@@ -239,8 +245,8 @@ let package = Package(
         tests(
             "Tamper",
             [
-                "EventStore", "EventSourcing", "Postgres", "Cryptography", "Telemetry", "Values",
-                "JSON", "PostgresTesting",
+                "EventStore", "EventSourcing", "Laws", "Postgres", "Cryptography", "Telemetry",
+                "Values", "JSON", "PostgresTesting",
             ]),
         tests(
             "ReadModels",

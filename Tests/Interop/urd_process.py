@@ -65,8 +65,8 @@ class Urd:
         assert not broken, broken
 
     def broken_laws(self):
-        """What the laws of the log say of every realm (docs/laws.md)."""
-        broken = []
+        """What the laws of the log say of every realm (docs/laws.md), and where both programs differ in it."""
+        broken, last = [], {}
         try:
             realms = self.sql("select realm from urd.realm_log where position > 0").split()
         except subprocess.CalledProcessError:
@@ -76,7 +76,15 @@ class Urd:
             for line in self.sql(RECORDS % realm).split("\n"):
                 log.take(json.loads(line))
             broken += [{"realm": realm, **one} for one in verify_laws.result(log)["violations"]]
-        return broken
+            last[realm] = log.position
+        told = self.command("verify", "--laws", "--json")
+        assert told.stdout, told.stderr
+        # Events that came between the two are for neither.
+        others = {
+            (one["realm"], wrong["law"], wrong["position"]) for one in json.loads(told.stdout)
+            for wrong in one["laws"]["violations"] if wrong["position"] <= last.get(one["realm"], 0)}
+        differing = others ^ {(one["realm"], one["law"], one["position"]) for one in broken}
+        return broken + [{"differing": one} for one in sorted(differing)]
 
     def alive(self):
         return self.run.process.poll() is None

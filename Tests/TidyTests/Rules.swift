@@ -13,6 +13,7 @@ enum Rules {
         "HTML": [],
         "Mail": ["Values", "HTTP", "HTML"],
         "EventSourcing": ["Values", "JSON"],
+        "Laws": ["Values", "JSON"],
         "Identity": ["Values", "JSON", "EventSourcing"],
         "Telemetry": ["Values", "JSON", "Glibc"],
         "Threads": ["Glibc"],
@@ -32,8 +33,8 @@ enum Rules {
         "JOSE": ["Values", "JSON", "Cryptography"],
         "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
         "EventStore": [
-            "Values", "JSON", "EventSourcing", "Telemetry", "Threads", "Postgres", "Cryptography",
-            "Glibc",
+            "Values", "JSON", "EventSourcing", "Laws", "Telemetry", "Threads", "Postgres",
+            "Cryptography", "Glibc",
         ],
         "ReadModels": [
             "Values", "JSON", "EventSourcing", "Identity", "Telemetry", "Threads", "Postgres",
@@ -50,8 +51,8 @@ enum Rules {
         // What apps take in: they have Foundation and know nothing of our modules.
         "UrdClient": ["Foundation", "FoundationNetworking"],
         "urd": [
-            "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-            "Cryptography", "ForeignHashes", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient",
+            "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Laws", "Telemetry",
+            "Postgres", "Cryptography", "ForeignHashes", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient",
             "Systemd",
             "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "Glibc", "CBuild",
             "MaxMind", "YAML",

@@ -1,6 +1,7 @@
 import Cryptography
 import EventSourcing
 import JSON
+import Laws
 import Values
 
 /// The columns of one event as they come over the wire, and the canonical record made of them
@@ -64,6 +65,14 @@ struct EventColumns {
     /// Whether the two JSON columns hold one whole object each. If they did not, two different rows
     /// could have the same record: the end of the one would be taken for the start of the other.
     var hasWholeObjects: Bool { data.isOneObject && meta.isOneObject }
+
+    /// The event as the laws of the log take it.
+    var logged: LoggedEvent {
+        LoggedEvent(
+            position: position, at: at, command: UUID(loading: command), stream: stream,
+            subject: subjectID, isSealed: sealed != nil, type: type, version: version, data: data,
+            meta: meta)
+    }
 
     /// The record, with the mark of a leaf before it.
     func writeRecord(realm: [UInt8], into record: inout RecordBuffer) {

@@ -1,4 +1,5 @@
 public import EventSourcing
+public import Laws
 
 /// What is wrong with a log, where it first shows.
 public struct Finding: Sendable, Equatable {
@@ -108,6 +109,8 @@ public struct Verification: Sendable, Equatable {
     public let checkpoints: Int
     /// Nil: the log is intact.
     public let finding: Finding?
+    /// What the laws of the log say of it; nil where they were not asked for.
+    public let laws: LawFindings?
     /// What is sealed in it and cannot be read: no sign that the log was changed, but a loss.
     public internal(set) var unreadable = UnreadableEvents()
 

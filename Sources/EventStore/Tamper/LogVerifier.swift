@@ -25,9 +25,10 @@ public struct LogVerifier: Sendable {
     /// Verifies a realm as it is now; what is appended meanwhile is not looked at.
     /// - Parameters:
     ///   - position: what stands before is not read again, as far as a checkpoint vouches for it.
+    ///   - holdsLaws: whether to hold what was found to be intact against the laws of the log as well.
     ///   - progress: called now and then, on a thread of the verifier's own.
     public func verify(
-        _ realm: RealmID, from position: Int64 = 1,
+        _ realm: RealmID, from position: Int64 = 1, holdsLaws: Bool = false,
         progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
     ) async throws -> Verification {
         let keys = try await keyring.keys(of: realm)
@@ -45,7 +46,7 @@ public struct LogVerifier: Sendable {
             ) { connection throws(Postgres.Failure) in
                 var verification = try VerificationRun(
                     realm: realm, keys: keys, copy: copy, pageLength: pageLength,
-                    connection: connection, progress: progress
+                    holdsLaws: holdsLaws, connection: connection, progress: progress
                 ).verify(from: position)
                 verification.unreadable = try unreadable(
                     in: realm, from: verification.first, on: connection)

@@ -1,4 +1,5 @@
 import EventSourcing
+import Laws
 import Values
 
 /// Where a pass over the log first met something that does not fit.
@@ -26,6 +27,8 @@ struct VerificationPass: ~Copyable {
     /// Streams that began before the first position, by the version that was met first.
     private(set) var inherited: [UUID: Int32] = [:]
     private let startsInside: Bool
+    /// Nil where laws are not asked for.
+    private var lawbook: Lawbook?
     private var record = RecordBuffer()
     private var page = VerificationWork.Page(last: 0, tiles: [:], checkpoints: [])
     private var nextCheckpoint = 0
@@ -34,17 +37,23 @@ struct VerificationPass: ~Copyable {
     ///   - start: the tree before the first position, already believed.
     ///   - tiled: the size of the database's own last checkpoint: up to there, every full tile must be
     ///     stored.
-    init(_ realm: RealmID, keys: RealmKeys, start: TileFrontier, tiled: Int64) {
+    init(
+        _ realm: RealmID, keys: RealmKeys, start: TileFrontier, tiled: Int64, holdsLaws: Bool
+    ) {
         self.realm = Array(realm.name.utf8)
         self.keys = keys
         self.tiled = tiled
         frontier = start
         good = start
         startsInside = start.size > 0
+        lawbook = holdsLaws ? Lawbook(from: start.size + 1) : nil
     }
 
     /// How many positions were found to hold.
     var position: Int64 { frontier.size }
+
+    /// What the laws say of them.
+    var laws: LawFindings? { lawbook?.findings() }
 
     mutating func take(_ work: VerificationWork) -> TamperEvidence? {
         switch work {
@@ -91,6 +100,7 @@ struct VerificationPass: ~Copyable {
             return .row(.forged, position: expected)
         }
         if let problem = note(event) { return .row(problem, position: expected) }
+        lawbook?.take(event.logged)
         var full: [TileFrontier.Tile] = []
         frontier.append(leaf) { full.append($0) }
         for tile in full {
@@ -123,6 +133,8 @@ struct VerificationPass: ~Copyable {
             let stored = page.checkpoints[nextCheckpoint]
             nextCheckpoint += 1
             guard let signed = stored.signed else { return .checkpoint(size: stored.size) }
+            lawbook?.takeCheckpoint(
+                size: signed.size, epoch: signed.epoch, isOfLog: signed.root == frontier.root)
             guard signed.root == frontier.root else {
                 return .root(size: stored.size, isFile: stored.isFile)
             }

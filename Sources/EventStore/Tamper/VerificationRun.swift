@@ -1,4 +1,5 @@
 import EventSourcing
+import Laws
 import Postgres
 import Threads
 import Values
@@ -17,6 +18,7 @@ struct VerificationRun {
     let keys: RealmKeys
     let copy: Copy
     let pageLength: Int64
+    let holdsLaws: Bool
     let connection: Connection
     let progress: @Sendable (VerificationProgress) -> Void
 
@@ -29,6 +31,7 @@ struct VerificationRun {
         let versions: VersionTable
         let inherited: [UUID: Int32]
         let startsInside: Bool
+        let laws: LawFindings?
     }
 
     func verify(from position: Int64) throws(Failure) -> Verification {
@@ -65,14 +68,15 @@ struct VerificationRun {
         }
         return Verification(
             realm: realm, first: start.size + 1, last: passed.frontier.size,
-            sealed: passed.good.size, checkpoints: passed.checkpoints, finding: finding)
+            sealed: passed.good.size, checkpoints: passed.checkpoints, finding: finding,
+            laws: passed.laws)
     }
 
     /// Nothing could be verified: the finding is about the whole log.
     private func failed(_ problem: Finding.Problem) -> Verification {
         Verification(
             realm: realm, first: 1, last: 0, sealed: 0, checkpoints: 0,
-            finding: Finding(problem, at: 1))
+            finding: Finding(problem, at: 1), laws: nil)
     }
 
     /// The largest tree before a position that a checkpoint and the stored tiles agree on.
@@ -100,8 +104,9 @@ struct VerificationRun {
     ) throws(Failure) -> Passed {
         let queue = VerificationQueue()
         let result = Monitor<Passed?>(nil)
-        DedicatedThread.startRequired { [realm, keys, progress] in
-            var pass = VerificationPass(realm, keys: keys, start: start, tiled: tiled)
+        DedicatedThread.startRequired { [realm, keys, holdsLaws, progress] in
+            var pass = VerificationPass(
+                realm, keys: keys, start: start, tiled: tiled, holdsLaws: holdsLaws)
             let began = ContinuousClock.now
             var evidence: TamperEvidence?
             reading: while true {
@@ -118,7 +123,7 @@ struct VerificationRun {
             let passed = Passed(
                 evidence: evidence, frontier: pass.frontier, good: pass.good,
                 checkpoints: pass.checkpoints, versions: pass.versions,
-                inherited: pass.inherited, startsInside: start.size > 0)
+                inherited: pass.inherited, startsInside: start.size > 0, laws: pass.laws)
             result.withLock { $0 = passed }
             result.wakeAll()
         }

@@ -1,6 +1,7 @@
 import EventSourcing
 import EventStore
 import JSON
+import Laws
 
 /// What a verification of the logs of some realms found.
 struct LogReport: Sendable {
@@ -8,8 +9,11 @@ struct LogReport: Sendable {
     private var unreadable: [Unreadable] = []
 
     var isFine: Bool {
-        unreadable.isEmpty && results.allSatisfy { $0.isIntact && $0.unreadable.count == 0 }
+        unreadable.isEmpty && laws.isLawful
+            && results.allSatisfy { $0.isIntact && $0.unreadable.count == 0 }
     }
+
+    var laws: LawReport { LawReport(results) }
 
     /// A realm that nothing can be said about.
     private struct Unreadable: Sendable {
@@ -26,9 +30,10 @@ struct LogReport: Sendable {
     /// - Parameters:
     ///   - checkpoints: the folder of checkpoints that vouch for the logs.
     ///   - from: what stands before is not read again, as far as a checkpoint vouches for it.
+    ///   - holdsLaws: whether to hold the logs against the laws as well.
     init(
         of realms: [RealmID], in store: Store, checkpoints: String?, from: Int64 = 1,
-        console: Console
+        holdsLaws: Bool = false, console: Console
     ) async throws {
         let verifier = LogVerifier(
             store.database, keyring: store.keyring, directory: checkpoints)
@@ -36,7 +41,7 @@ struct LogReport: Sendable {
             let progress = Progress("verify \(realm)", unit: "events", on: console)
             let result: Verification
             do {
-                result = try await verifier.verify(realm, from: from) {
+                result = try await verifier.verify(realm, from: from, holdsLaws: holdsLaws) {
                     progress.advance(to: $0.done, of: $0.total)
                 }
             } catch let failure as LogFailure where failure.isLasting {
@@ -90,6 +95,7 @@ struct LogReport: Sendable {
                 "not_before": .integer(finding.notBefore),
             ]
         }
+        if let laws = result.laws { members["laws"] = laws.json }
         if let first = result.unreadable.first {
             members["unreadable_events"] = [
                 "without_key": .integer(result.unreadable.withoutKey),

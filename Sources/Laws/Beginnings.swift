@@ -1,0 +1,32 @@
+/// Events that may begin a stream: law 2.
+enum Beginnings {
+    static let types: [StaticString] = [
+        "account.registered", "account_identity.chosen", "admin_key.created", "admin_key.refused",
+        "app.created", "app_key.attested", "app_method.approval_awaited",
+        "app_method.key_enrolled", "app_method.pin_refused", "app_method.pin_set",
+        "approval.given", "approval.requested", "attestation.accepted", "attestation.refused",
+        "browser.opened", "browser.refused", "captcha.secret_set", "case_file.issued",
+        "client.registered", "configuration.applied", "connection.begun", "consent.given",
+        "delegated_code.issued", "delegated_code.used", "delivery.given_up", "device.requested",
+        "device_use.began", "federated_assertion.issued", "federated_assertion.redeemed",
+        "federated_device.asserted", "federated_device.signed_in", "finding.raised",
+        "finding_rules.set", "host.assigned", "identity.linked", "installation.synchronized",
+        "installation_upstream.bound", "integrity_keys.set", "invite.created", "link.issued",
+        "log.loss_accepted", "logout_notice.deferred", "logout_notice.delivered",
+        "logout_notice.failed", "mail.begun", "mail.deferred", "mail.failed", "mail.requeued",
+        "mail.sent", "mailbox.assigned", "mailbox.invited", "mailed_code.issued",
+        "mailed_link.issued", "message_gateway.set", "notification.requested",
+        "notification_source.moved", "otp.issued", "owner.appointed", "owner.browser_trusted",
+        "owner.device_added", "owner.invited", "owner.mailbox_vouched",
+        "owner.mailed_codes_changed", "owner.move_requested", "owner.onboarded",
+        "owner.terms_signed", "passkey.enrolled", "passkey.enrollment_refused",
+        "passphrase.derived", "passphrase.hint_requested", "passphrase.imported",
+        "passphrase.refused", "passphrase.set", "personal_data.opened", "personal_data.streamed",
+        "provider.configured", "push_provider.set", "pushed_request.used", "realm.created",
+        "realm.subject_erased", "registration_token.created", "service_standing.admitted",
+        "service_standing.refused", "session.detached", "session.ended", "session.opened",
+        "session.refused", "session_code.issued", "signing_key.published", "ssf_stream.created",
+        "subscription.created", "tenant_name.given", "token_claims.set", "totp.offered",
+        "totp.refused", "upstream_session.ended", "upstream_session.used", "web_app.registered",
+    ]
+}
