@@ -28,8 +28,8 @@ def made(path, body):
 
 
 def beside(text):
-    """A secret that is cut, longer, or of another case at its end."""
-    return [text[:-1], text[:-4], text[:len(text) // 2], text + "A", text[:-1] + text[-1].swapcase() + "="]
+    """A secret that is cut by so much that whole bytes are left at times, or is longer."""
+    return [text[:-cut] for cut in range(1, 9)] + [text[:len(text) // 2], text + "A", text + "="]
 
 
 class Secrets(unittest.TestCase):
