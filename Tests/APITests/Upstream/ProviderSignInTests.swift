@@ -150,12 +150,26 @@ import Values
         #expect(late.answer?.status == .badRequest)
     }
 
+    @Test func `a provider that was removed meanwhile signs nobody in`() async throws {
+        let (world, _, account) = try await world()
+        try await world.link(account)
+        let browser = PageBrowser(world)
+        let pairs = try provider.answer(try await go(browser))
+        try await world.carryOut(ProviderChange.remove("corporate"))
+        try await comeBack(browser, pairs)
+        #expect((400..<500).contains(browser.answer?.status.code ?? 0))
+        #expect(browser.cookies["__Host-urd"] == nil)
+        try await browser.get("/oidc/start?provider=corporate")
+        #expect(browser.place == nil || browser.place?.hasPrefix("/") == true)
+    }
+
     @Test func `a provider's token for another client, or a faulty one, is refused`() async throws {
         let (world, _, account) = try await world()
         try await world.link(account)
         let stranger = try SigningKey.pooled(.es256, id: provider.key?.id)
         let wrong: [JSONObject] = [
-            ["nonce": "another"], ["aud": "somebody else"], ["aud": ["urd", "somebody else"]],
+            ["nonce": "another"], ["nonce": .null], ["aud": "somebody else"],
+            ["aud": ["urd", "somebody else"]],
             ["iss": "https://evil.example"], ["exp": 1], ["azp": "somebody else"],
             // A logout token that says no more of what it is (OpenID Connect Back-Channel Logout section 2.4).
             ["events": ["http://schemas.openid.net/event/backchannel-logout": [:]]],

@@ -77,6 +77,7 @@ final class StandIn: Sendable {
         else { return nil }
         var claims = login.claims
         claims["nonce"] = claims["nonce"] ?? .string(login.nonce)
+        if claims["nonce"] == .null { claims["nonce"] = nil }
         claims["sid"] = login.session.map { .string($0) }
         let token = forged.withLock { $0 } ?? idToken(login.subject, claims)
         return JSON.object(["id_token": .string(token), "access_token": "x"]).canonical()
