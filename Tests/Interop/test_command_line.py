@@ -28,8 +28,8 @@ BINARY = pathlib.Path(os.environ.get(
 # They run until they are stopped.
 RUNNING = {"dev": "Ctrl-C stops everything", "serve": "server.listening", "events tail": '{"actor"'}
 
-# It makes an installation of this machine: test_setup runs it elsewhere.
-ELSEWHERE = {"setup"}
+# An installation of this machine, and a database of another: test_setup and test_engine run them elsewhere.
+ELSEWHERE = {"setup", "doctor engine"}
 
 # The others follow in the order of help.
 FIRST = [
