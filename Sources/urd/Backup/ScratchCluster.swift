@@ -6,7 +6,8 @@ import Synchronization
 final class ScratchCluster: Sendable {
     let folder: String
     let cluster: Cluster
-    private let postmaster = Mutex<Postmaster?>(nil)
+    /// A signal may come while the server starts: what ends it waits until there is one.
+    private let starting = Mutex<Task<Postmaster, any Error>?>(nil)
 
     private static let prefix = "urd-restore-"
     private static let lockFile = "lock"
@@ -66,14 +67,18 @@ final class ScratchCluster: Sendable {
     }
 
     private func start() async throws {
-        try await cluster.create()
-        let server = try await cluster.start()
-        postmaster.withLock { $0 = server }
+        let cluster = cluster
+        let server = Task {
+            try await cluster.create()
+            return try await cluster.start()
+        }
+        starting.withLock { $0 = server }
+        _ = try await server.value
         try await cluster.prepareDatabase()
     }
 
     private func end() async {
-        await postmaster.withLock { $0 }?.stop()
+        await (try? starting.withLock { $0 }?.value)?.stop()
         cluster.tidy()
         try? File.removeTree(folder)
     }

@@ -69,7 +69,8 @@ enum SignInFigures {
                     "target": null, "source": null, "client": null, "app": null,
                     "sign-ups": null},
                 "passkey-begin": {"source": null, "client": null},
-                "oauth-token": {"source": null, "client": null}}}
+                "oauth-token": {
+                    "source": null, "client": null, "target": {"amount": 1000000, "seconds": 1}}}}
             """#)
         return server
     }
