@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import random
+import shutil
 import subprocess
 import urllib.request
 
