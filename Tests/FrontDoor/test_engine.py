@@ -87,6 +87,10 @@ class Engine(OwnDatabase):
         again = run("doctor", "engine", self.administrator, "--after-restart", kept)
         self.assertNotEqual(again.returncode, 0)
 
+    def test_rows_that_no_file_can_name_are_not_left_behind(self):
+        self.assertEqual(self.wrong(None, "--before-restart", f"{self.folder}/no/kept"), {"rows"})
+        self.assertEqual(self.schemas(), "0")
+
     def test_what_was_lost_is_counted_and_a_promotion_is_told(self):
         kept = f"{self.folder}/kept"
         self.examine(None, "--before-restart", kept)

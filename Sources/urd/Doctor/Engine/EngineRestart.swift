@@ -97,6 +97,8 @@ extension EngineTrial {
                 schema: schema, acknowledged: EngineRestart.rows, history: history)
             try File.writeAtomically(noted.json.canonical() + [0x0A], to: file, mode: 0o600)
         } catch {
+            // Rows that no file names would be in the way for ever.
+            await dropSchema()
             return Findings(all: [
                 .wrong(
                     "rows", "could not be left behind: \(error)",

@@ -55,9 +55,7 @@ struct EngineTrial: Sendable {
         }
         all.append(.fine("rights", "this role may make schemas"))
         for trial in Self.trials { all.append(await verdict(trial)) }
-        _ = try? await work { connection in
-            _ = try connection.run("drop schema \(schema) cascade")
-        }
+        await dropSchema()
         return all
     }
 
@@ -76,13 +74,19 @@ struct EngineTrial: Sendable {
         }
     }
 
+    func connect() throws(Postgres.Failure) -> Connection {
+        try Connection(address, application: "urd doctor engine")
+    }
+
+    /// Also where it was not made.
+    func dropSchema() async {
+        _ = try? await work { _ = try $0.run("drop schema if exists \(schema) cascade") }
+    }
+
     func work<Value: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Value
     ) async throws -> Value {
-        let address = address
-        return try await DedicatedThread.run {
-            try body(Connection(address, application: "urd doctor engine"))
-        }
+        try await DedicatedThread.run { try body(connect()) }
     }
 }
 

@@ -46,7 +46,7 @@ extension EngineTrial {
             parameters.add(trial.schema)
             return try connection.execute(asking, parameters).int32(0, 0)
         }
-        let second = try Connection(trial.address, application: "urd doctor engine")
+        let second = try trial.connect()
         let own = try process(first)
         for _ in 0..<3 {
             _ = try second.run("begin")
@@ -111,7 +111,7 @@ extension EngineTrial {
         check: "locks", mend: "grant pg_read_all_stats to the role, or let it see pg_locks."
     ) { trial, connection in
         try connection.run("create table \(trial.schema).locked (number int)")
-        let other = try Connection(trial.address, application: "urd doctor engine")
+        let other = try trial.connect()
         try connection.run("begin; lock table \(trial.schema).locked")
         defer { _ = try? connection.run("rollback") }
         let seen = try other.run(
@@ -167,7 +167,7 @@ extension EngineTrial {
 
     /// Each fifth append is taken back.
     private func append(as writer: Int) throws {
-        let connection = try Connection(address, application: "urd doctor engine")
+        let connection = try connect()
         for round in 1...Self.rounds {
             let end = round.isMultiple(of: 5) ? "rollback" : "commit"
             _ = try connection.run(
