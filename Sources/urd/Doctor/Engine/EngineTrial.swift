@@ -78,7 +78,7 @@ struct EngineTrial: Sendable {
         try Connection(address, application: "urd doctor engine")
     }
 
-    /// Also where it was not made.
+    /// Drops the schema of the trial, if it was made.
     func dropSchema() async {
         _ = try? await work { _ = try $0.run("drop schema if exists \(schema) cascade") }
     }
