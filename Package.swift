@@ -140,7 +140,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Laws", "Telemetry",
                 "Postgres", "Cryptography", "ForeignHashes", "JOSE", "HTTPServer", "HTTPClient",
-                "Systemd",
+                "Systemd", "Mail",
                 "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "CBuild", "MaxMind",
                 "YAML",
             ],

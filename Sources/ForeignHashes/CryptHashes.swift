@@ -13,6 +13,7 @@ struct BcryptHash: HashScheme {
     init(_ text: String) throws(ForeignHash.Fault) {
         let letters = text.utf8
         guard letters.count == 60, text.dropFirst(6).first == "$",
+            letters.dropFirst(4).prefix(2).allSatisfy({ (0x30...0x39).contains($0) }),
             let cost = Int(text.dropFirst(4).prefix(2)),
             text.dropFirst(7).utf8.allSatisfy(CryptText.isDigit)
         else { throw .malformed }

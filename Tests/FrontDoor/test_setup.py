@@ -77,6 +77,29 @@ class Setup(OwnDatabase):
         self.assertEqual(self.files(), files)
         self.assertEqual(self.sql("select realm, position from urd.realm_log order by 1"), heads)
 
+    def test_what_cannot_be_said_of_a_realm_is_refused_before_anything_is_made(self):
+        for words, host in ((("--email", "nobody"), HOST), (("--email", "ann@example"), HOST), ((), "ID.Example.org"),
+                            ((), "https://id.example.org"), ((), "")):
+            self.assertIn(" must be a ", run(*self.words(*words, host=host)).stderr)
+            self.assertFalse(os.path.exists(self.etc), (words, host))
+        self.assertEqual(self.sql("select count(*) from pg_database where datname = 'urd'", "postgres"), "0")
+
+    def test_a_realm_that_an_interruption_left_without_its_domain_gets_it(self):
+        self.setup()
+        values = {"URD_DATABASE_URL": self.secret("database-url"), "URD_MASTER_KEY_FILE": f"{self.etc}/master.key"}
+        file = pathlib.Path(self.folder, "realm.yaml")
+        file.write_text("realms: {main: {settings: {primary_domain: null}}}")
+        self.assertEqual(run("apply", str(file), "--yes", **values).returncode, 0)
+        self.setup()
+        self.assertIn(f"primary_domain: {HOST}", run("export-config", "--realm", "main", **values).stdout)
+
+    def test_a_password_is_taken_from_a_file(self):
+        place = pathlib.Path(self.folder, "given")
+        place.write_text("a b\"c$d\n")
+        done = run(*self.words("--smtp-host", "mail.example.org"), URD_SMTP_PASSWORD_FILE=str(place))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.files()["smtp-password"], 'a b"c$d\n')
+
     def test_lost_passwords_are_made_anew_and_a_lost_key_is_not(self):
         self.setup()
         before = self.files()

@@ -98,6 +98,32 @@ class Files(unittest.TestCase):
             "unknown member `redirct_uris` at line 7: did you mean `redirect_uris`?", done.stderr)
         self.assertEqual((positions(one), positions(two)), (1, 1))
 
+    def test_a_host_of_two_realms_changes_neither(self):
+        one, two = fresh("host-one"), fresh("host-two")
+        path = written(
+            f"realms:\n  {one}:\n    hosts: [a.example, both.example]\n"
+            f"  {two}:\n    hosts:\n      - both.example\n")
+        for words in (("plan", path), ("apply", path, "--yes")):
+            self.assertIn("`both.example` is a host of both realms, `host-one` and `host-two`, at line 6",
+                          asked(*words, code=1).stderr)
+        self.assertEqual((positions(one), positions(two)), (1, 1))
+
+    def test_a_secret_ends_with_its_line_and_an_empty_one_is_none(self):
+        realm = fresh("line-ends")
+        secret = os.urandom(12).hex()
+        file = {"realms": {realm: {"providers": {"corp": {
+            "name": "Corp", "issuer": "https://login.example.org", "client_id": "urd",
+            "client_secret": "env:CORP_SECRET"}}}}}
+        asked("apply", written(file), "--yes", CORP_SECRET=secret)
+        for end, code in (("", 0), ("\n", 0), ("\r\n", 0), (" \n", 2)):
+            place = written(secret + end, "corp.secret")
+            file["realms"][realm]["providers"]["corp"]["client_secret"] = f"file:{place}"
+            asked("plan", written(file), code=code)
+        for empty in ("", "\n"):
+            written(empty, "corp.secret")
+            self.assertIn(f"nothing stands at `file:{place}` at line",
+                          asked("plan", written(file), code=1).stderr)
+
     def test_secrets_stand_in_environment_and_files_and_are_told_nowhere(self):
         realm = fresh("secrets")
         secret = os.urandom(12).hex()

@@ -312,17 +312,55 @@ class Faults(Moving):
             json.dumps({"id": "w5", "email": address(), "passphrase_hash": "5f4dcc3b5aa765d61d8327deb882cf99"}),
             json.dumps({"id": "w6", "email": address(), "first_name": "a" * (1 << 20)}),
             json.dumps({"id": "w7", "email": address(), "surprise": 1}), "", "\xff\xfe",
-            json.dumps({"id": "w8", "email": other})]
+            json.dumps({"id": "w8", "email": other}),
+            json.dumps({"id": "w9", "email": address(), "first_name": "a\0b"}),
+            json.dumps({"id": "w10", "email": address(), "passphrase_hash": "$2b$+4$" + "a" * 53})]
         outcomes, summary = told(write("w.ndjson", "\n".join(lines)), "urd")
-        self.assertEqual((summary["imported"], summary["refused"]), (2, 11), outcomes)
+        self.assertEqual((summary["imported"], summary["refused"]), (2, 13), outcomes)
+        self.assertNotIn("must be must be", json.dumps(outcomes))
         reasons = {each["line"]: each["reason"] for each in outcomes if each["status"] == "refused"}
         self.assertEqual(reasons, {
             2: "malformed_json", 3: "malformed", 4: "malformed", 5: "missing_field", 6: "invalid_field",
             7: "address_taken", 8: "hash_too_expensive", 9: "hash_unknown_scheme", 10: "too_long",
-            11: "unknown_field", 13: "malformed_json"})
+            11: "unknown_field", 13: "malformed_json", 15: "malformed", 16: "hash_malformed"})
         text = run(write("w.ndjson", "\n".join(lines)), "urd")
         self.assertEqual(text.returncode, 1)
         self.assertIn("line 8: hash_too_expensive (passphrase_hash):", text.stderr)
+
+    def test_lines_that_are_long_together_stop_no_other(self):
+        lines = [json.dumps({"id": address(), "email": address(), "first_name": "a" * 900_000})
+                 for _ in range(6)]
+        lines.append(json.dumps({"id": address(), "email": address()}))
+        outcomes, summary = told(write("l.ndjson", "\n".join(lines)), "urd")
+        self.assertEqual((summary["imported"], summary["refused"]), (1, 6), outcomes)
+
+    def test_what_stands_before_the_end_of_a_file_that_is_cut_off_is_imported(self):
+        emails = [address() for _ in range(3)]
+        text = json.dumps([{"id": email, "email": email} for email in emails])
+        path = write("cut.json", text[:-10])
+        outcomes, summary = told(path, "urd")
+        self.assertEqual((summary["imported"], summary["records"]), (2, 2), outcomes)
+        done = run(path, "urd")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("0 imported, 2 unchanged", done.stdout)
+        self.assertIn("ends in the middle", done.stderr)
+
+    def test_a_mark_of_the_byte_order_may_come_alone(self):
+        done = run(write("mark.csv", b"\xef\xbb\xbf"), "urd")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("holds no accounts", done.stderr)
+        names = ("DATABASE_URL", "MASTER_KEY_FILE")
+        settings = {f"URD_{name}": urd.values[f"URD_{name}"] for name in names}
+        with subprocess.Popen(
+                [BINARY, "import", "accounts", "-", "--from", "csv", "--realm", "demo"], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **settings}) as process:
+            for piece in (b"\xef", b"\xbb\xbf", f"email\n{address()}\n".encode()):
+                process.stdin.write(piece)
+                process.stdin.flush()
+                time.sleep(0.3)
+            output, errors = process.communicate()
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertIn(b"1 imported", output)
 
     def test_a_file_that_is_not_what_it_says_is_refused_with_a_sentence(self):
         import gzip
@@ -396,6 +434,16 @@ class Faults(Moving):
 
 
 class MovingOut(Moving):
+    def test_what_is_no_file_is_not_replaced_by_one(self):
+        pipe = pathlib.Path(folder.name) / "pipe"
+        os.mkfifo(pipe)
+        for place in (pipe, pathlib.Path(folder.name)):
+            done = urd.command(
+                "export", "accounts", "--realm", "demo", "--reason", "Leaving", "--out", str(place))
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(f"cannot replace {place}", done.stderr)
+        self.assertTrue(pipe.is_fifo())
+
     def test_what_is_exported_is_read_again_in_another_realm(self):
         email, fresh = address(), address()
         made = [made for _, made in hashes.hashes(PASSPHRASE)]

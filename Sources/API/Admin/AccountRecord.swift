@@ -193,7 +193,7 @@ extension AccountRecord.Refusal {
         case .malformed(let words):
             self.init(
                 reason: "invalid_field", field: AccountRecord.shortened(field),
-                detail: "\(field.isEmpty ? "It" : AccountRecord.shortened(field)) must be \(words)."
+                detail: "\(field.isEmpty ? "It" : AccountRecord.shortened(field)) \(words)."
             )
         }
     }

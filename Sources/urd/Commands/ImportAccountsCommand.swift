@@ -73,6 +73,7 @@ struct ImportAccountsCommand: Subcommand {
         } else {
             for line in report.sentences(isTrial: isTrial) { call.console.write(line) }
         }
+        if let fault = report.fault { throw fault }
         return report.count("refused") == 0 ? .success : .failure
     }
 

@@ -1,6 +1,8 @@
 import API
 import EventSourcing
+import Identity
 import JSON
+import Mail
 import Values
 
 /// A first installation with one command.
@@ -19,7 +21,8 @@ struct SetupCommand: Subcommand {
         --database-admin-url names another PostgreSQL, as a role that may create roles and databases. The
         address is used once, and not kept.
 
-        Settings of mailing are kept in urd.env, the password in a file of its own.
+        Settings of mailing are kept in urd.env, the password in a file of its own. All programs of this machine see
+        the flags of a command: let URD_SMTP_PASSWORD_FILE and PGPASSFILE name the files of passwords.
         """
     static let options = [
         Option.value("host", "host", "Host name at which people sign in"),
@@ -39,6 +42,8 @@ struct SetupCommand: Subcommand {
         let host = try asked("host", "Host name at which people sign in: ", call)
         guard let host else { throw UsageError("--host is missing: the host name of the realm") }
         let name = call.arguments.value("realm") ?? "main"
+        let email = try asked("email", "Mail address of the first person (none): ", call)
+        try Self.check(host: host, email: email)
         let run = SetupRun(
             folder: try SetupFolder(
                 call.arguments.value("directory") ?? SetupFolder.standard),
@@ -46,7 +51,7 @@ struct SetupCommand: Subcommand {
             realm: SetupRealm(
                 name: try RealmOption.parse(name).name,
                 displayName: call.arguments.value("display-name") ?? host, host: host,
-                email: try asked("email", "Mail address of the first person (none): ", call)),
+                email: email),
             settings: settings, console: call.console)
         let report = try await run.run()
         let next = Self.nextSteps(host: host, hasMail: settings[Settings.smtpHost] != nil)
@@ -59,6 +64,19 @@ struct SetupCommand: Subcommand {
         call.console.write(
             "Urd is set up. Next:\n" + next.map { "  \($0)" }.joined(separator: "\n"))
         return .success
+    }
+
+    /// Before anything is made: the realm and its settings keep these words.
+    private static func check(host: String, email: String?) throws(UsageError) {
+        guard HostName(host) != nil else {
+            throw UsageError("--host must be a host name in lower case, such as id.example.org")
+        }
+        guard let email else { return }
+        do throws(MailAddress.Fault) {
+            _ = try MailAddress(email)
+        } catch {
+            throw UsageError("--email must be a mail address, such as ann@example.org")
+        }
     }
 
     /// A value that was given; on a terminal, what a person types.

@@ -34,6 +34,7 @@ struct ConfigurationFiles: Sendable {
         self.sources = sources
         digest = Hex.encode(digests.count == 1 ? digests[0] : SHA256.hash(digests.flatMap { $0 }))
         for source in sources { try add(source) }
+        try checkHosts()
     }
 
     // MARK: - Realms
@@ -85,6 +86,25 @@ struct ConfigurationFiles: Sendable {
             }
         }
         return merged
+    }
+
+    /// A host leads to one realm. Each realm's plan would find it free.
+    private func checkHosts() throws(CommandFailure) {
+        var found: [String: String] = [:]
+        for (realm, configuration) in realms {
+            for (index, host) in (configuration["hosts"]?.array ?? []).enumerated() {
+                guard let host = host.string, let other = found.updateValue(realm, forKey: host),
+                    other != realm
+                else { continue }
+                throw CommandFailure(
+                    sentence(
+                        [
+                            "path": .string("hosts/\(index)"),
+                            "what": .string(
+                                "`\(host)` is a host of both realms, `\(other)` and `\(realm)`,"),
+                        ], in: realm))
+            }
+        }
     }
 
     private func twice(_ name: String, at place: String, _ source: Source) -> CommandFailure {
@@ -148,9 +168,11 @@ struct ConfigurationFiles: Sendable {
             } else if place.hasPrefix("file:/") {
                 let path = String(place.dropFirst(5))
                 guard File.exists(path) else { return }
-                let bytes = try File.bytes(path, limit: 100_000)
-                let text = String(decoding: bytes, as: UTF8.self)
-                secrets[place] = .string(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+                // One end of a line is no part of the secret. To Swift CR and LF are one character.
+                let text = String(decoding: try File.bytes(path, limit: 100_000), as: UTF8.self)
+                let isEnded = text.last == "\n" || text.last == "\r\n"
+                let secret = isEnded ? text.dropLast() : text[...]
+                if !secret.isEmpty { secrets[place] = .string(String(secret)) }
             }
         }
     }

@@ -7,6 +7,8 @@ struct ImportReport: Sendable {
     /// Parts that were not taken, by their names in the export.
     private(set) var leftOut: [String: Int] = [:]
     private(set) var hashes = 0
+    /// Where the export could be read no further.
+    var fault: CommandFailure?
 
     mutating func count(_ outcome: String, leftOut parts: [String], hasHash: Bool) {
         records += 1

@@ -15,6 +15,8 @@ struct ImportRun {
     let asJSON: Bool
 
     private static let batch = 200
+    /// The route takes 4 MiB at once.
+    private static let batchBytes = 3 << 20
     /// Batches that are on their way: one is written while others are read and prepared.
     private static let flights = 4
 
@@ -22,7 +24,9 @@ struct ImportRun {
     private struct Line: Sendable {
         let number: Int
         let record: Result<JSONObject, RecordFault>
-        let leftOut: [String]
+        var leftOut: [String] = []
+        /// Length of the record in the request.
+        var bytes = 0
     }
 
     private struct Answer: Sendable {
@@ -48,18 +52,31 @@ struct ImportRun {
             progress.advance(to: Int64(report.records), of: total)
         }
         defer { for answer in answers { answer.cancel() } }
-        var lines: [Line] = []
-        while let record = try reader.next() {
+        /// Nil at the end, and where the rest cannot be read: what stands before it is taken all the same.
+        func next() -> ExportedRecord? {
+            do throws(CommandFailure) {
+                return try reader.next()
+            } catch {
+                report.fault = error
+                return nil
+            }
+        }
+        var (lines, bytes): ([Line], Int) = ([], 0)
+        while let record = next() {
             try Task.checkCancellation()
-            lines.append(line(of: record, form))
-            guard lines.count == Self.batch else { continue }
-            answers.append(send(lines))
-            lines = []
-            if answers.count == Self.flights { try await settle() }
+            let line = line(of: record, form)
+            if lines.count == Self.batch || bytes + line.bytes > Self.batchBytes {
+                answers.append(send(lines))
+                (lines, bytes) = ([], 0)
+                if answers.count == Self.flights { try await settle() }
+            }
+            lines.append(line)
+            bytes += line.bytes
         }
         if !lines.isEmpty { answers.append(send(lines)) }
         while !answers.isEmpty { try await settle() }
         progress.finish()
+        if let fault = report.fault, report.records == 0 { throw fault }
         guard report.records > 0 else {
             throw CommandFailure(
                 "\(file.name) holds no accounts in the form of \(from.rawValue)",
@@ -89,10 +106,17 @@ struct ImportRun {
             var account = try ForeignAccount(json, choices)
             try form.read(&account)
             account.finish()
+            let bytes = JSON.object(account.record).canonical()
+            do {
+                _ = try JSON.parse(bytes, limits: .stored)
+            } catch {
+                throw RecordFault(reason: "malformed", detail: "A text has a null character.")
+            }
             return Line(
-                number: record.line, record: .success(account.record), leftOut: account.leftOut)
+                number: record.line, record: .success(account.record), leftOut: account.leftOut,
+                bytes: bytes.count)
         } catch {
-            return Line(number: record.line, record: .failure(error), leftOut: [])
+            return Line(number: record.line, record: .failure(error))
         }
     }
 
@@ -153,4 +177,9 @@ struct ImportRun {
                     + "\(outcome["detail"]?.string ?? "")")
         }
     }
+}
+
+extension JSON.Limits {
+    /// PostgreSQL keeps the null character in no text.
+    fileprivate static let stored = JSON.Limits(takesNull: false)
 }

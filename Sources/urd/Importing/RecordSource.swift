@@ -4,6 +4,8 @@ import Glibc
 final class RecordSource {
     /// A record that is longer is no account.
     static let longestRecord = 1 << 20
+    /// So many bytes tell what a file is.
+    private static let beginning = 4
 
     let name: String
     /// Of the file; nil where it is a pipe.
@@ -43,17 +45,28 @@ final class RecordSource {
 
     private func fill() throws(CommandFailure) -> Bool {
         let isFirst = read == 0
+        (piece, place) = (try readPiece(), 0)
+        if isFirst {
+            // A pipe may give its beginning byte by byte.
+            while (1..<Self.beginning).contains(piece.count) {
+                let more = try readPiece()
+                if more.isEmpty { break }
+                piece += more
+            }
+            try checkBeginning()
+        }
+        return place < piece.count
+    }
+
+    private func readPiece() throws(CommandFailure) -> [UInt8] {
         var room = [UInt8](repeating: 0, count: 1 << 16)
         var count = 0
         repeat {
             count = room.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
         } while count < 0 && errno == EINTR
         guard count >= 0 else { throw CommandFailure("\(SystemFailure("read", name))") }
-        piece = Array(room.prefix(count))
-        place = 0
         read += Int64(count)
-        if isFirst { try checkBeginning() }
-        return count > 0
+        return Array(room.prefix(count))
     }
 
     /// What is no text is refused before anything is made of it.

@@ -18,7 +18,9 @@ struct SetupRealm: Sendable {
         report.add("realm \(name)", isNew)
         let isAssigned = try await assignHost(requests)
         report.add("host \(host)", isAssigned)
-        if isNew {
+        // A setup that was interrupted may have made the realm without it.
+        let settings = try await requests.read("getRealmSettings", ["realm": realm])
+        if settings["primary_domain"]?.string == nil {
             _ = try AdminRequests.answer(
                 await requests.response(
                     of: "setRealmSettings", ["realm": realm, "primary_domain": .string(host)]))

@@ -77,7 +77,7 @@ struct SetupRun: Sendable {
     /// - Returns: the variables that were added to the file.
     private func keepSettings() throws(SystemFailure) -> [String] {
         var values: [(variable: String, text: String)] = []
-        for entry in settings.entries where entry.origin == .flag {
+        for entry in settings.entries where entry.origin == .flag || entry.setting.isSecret {
             guard let text = entry.text else { continue }
             if entry.setting.isSecret {
                 try folder.keep(text, of: entry.setting)

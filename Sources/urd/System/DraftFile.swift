@@ -18,6 +18,10 @@ final class DraftFile: Sendable {
     private let state: Mutex<State>
 
     init(_ path: String) throws(SystemFailure) {
+        // A device, a pipe or a folder is not replaced by a file.
+        if let facts = File.facts(path), !facts.isRegular {
+            throw SystemFailure("replace", path, code: facts.isFolder ? EISDIR : ENOTSUP)
+        }
         self.path = path
         draft = "\(path).\(getpid()).part"
         unlink(draft)
