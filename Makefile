@@ -2,7 +2,10 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak check bench bench-full cost measure fuzz build deb image release format lint
+# The seed, other lengths and faults: `make history ARGS="--help"`.
+HISTORY := /usr/bin/python3 -u -B Tests/History
+
+.PHONY: help dev test soak history history-day check bench bench-full cost measure fuzz build deb image release format lint
 .PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test packages-deb packages-image packages-release
 
 FUZZ_SECONDS ?= 60
@@ -30,6 +33,14 @@ test: packages-build-tests ## build and run every test
 
 soak: packages-build-tests ## the tests that are long by nature
 	@Tests/run.sh --soak
+
+history: packages-test ## three nodes, many callers and faults for ten minutes, held against the log (ARGS="--seed 7", "--help")
+	@swift build $(DEBUG_BUILD) --product urd
+	@$(HISTORY) --length 10m $(ARGS)
+
+history-day: packages-test ## the same for a day
+	@swift build $(DEBUG_BUILD) --product urd
+	@$(HISTORY) --length 1d --disk 6g $(ARGS)
 
 check: lint packages-test ## format, imports, house rules, fast tests, thread sanitizer
 	swift build $(DEBUG_BUILD) --build-tests --explicit-target-dependency-import-check error

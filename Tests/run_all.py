@@ -45,7 +45,7 @@ SECONDS = {
     "test_pages.py": 120, "TamperTests": 120, "test_notebook.py": 110, "test_feed.py": 110,
     "test_backup.Backups": 100, "test_faults.py": 100, "test_findings.py": 100, "test_export.py": 90,
     "test_webhook_crashes.py": 90, "test_browser_attacks.py": 85, "TidyTests": 60,
-    "test_webhooks.py": 60, "test_two_nodes.py": 55, "test_refresh_walks.py": 55,
+    "test_history.py": 150, "test_webhooks.py": 60, "test_two_nodes.py": 55, "test_refresh_walks.py": 55,
     "IdentityTests": 50, "test_configuration.py": 50, "test_configuration_walks.py": 30,
     "CryptographyTests": 50,
 }
@@ -53,7 +53,7 @@ SECONDS = {
 ALONE = []
 ALONE_IN_SOAK = ["test_analyst_questions.py"]
 # Modules with tests that repeat a thing a few times, and often with URD_LONG_TESTS=1: `make soak`.
-SOAK_FILES = ["test_analyst_questions.py", "test_configuration_walks.py", "test_cost.py", "test_package.py",
+SOAK_FILES = ["test_analyst_questions.py", "test_configuration_walks.py", "test_cost.py", "test_history.py", "test_package.py",
               "test_prometheus.py", "test_refresh_walks.py", "test_webhook_crashes.py"]
 SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
 

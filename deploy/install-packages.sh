@@ -97,8 +97,8 @@ test_packages="$test_packages pgbouncer"
 test_packages="$test_packages nginx-light"
 # What a notebook for analysts is made of.
 test_packages="$test_packages python3-pandas python3-sqlalchemy python3-psycopg2 python3-nbformat"
-# A network of its own, for names that lead inward.
-test_packages="$test_packages iproute2"
+# Networks of their own, for names that lead inward and for partitions.
+test_packages="$test_packages iproute2 iptables"
 # An identity provider of SAML, and what signs XML.
 test_packages="$test_packages python3-pysaml2 xmlsec1"
 # What speaks HTTP/2 as Apple does.
