@@ -123,6 +123,7 @@ class Hashes(Moving):
             self.assertNotIn(made[-20:], json.dumps(body))
 
 
+
 def corp():
     """A provider of the realm."""
     status, body, _ = urd.api.call("PUT", urd.realm + "/providers/corp", {
@@ -202,22 +203,26 @@ class Guides(Moving):
         emails = [address() for _ in range(3)]
         users = [keycloak_user(email) for email in emails]
         users[2]["enabled"] = False
+        users[0]["clientRoles"] = {"shop-api": ["reader"], "realm-management": ["reader"]}
+        users[1]["clientRoles"] = {"realm-management": ["reader"]}
         nameless = keycloak_user("x")
         nameless["email"] = None
         realm = write("realm.json", {
             "id": "shop", "realm": "shop", "roles": {"realm": [{"name": "editor"}]}, "enabled": True,
             "users": [*users, nameless], "clients": [{"clientId": "users", "users": "[{"}]})
-        words = ("--audience", "https://api.example")
+        words = ("--audience", "https://api.example", "--client", "shop-api")
         outcomes, summary = told(realm, "keycloak", *words, "--dry-run")
         self.assertEqual((summary["imported"], summary["refused"]), (3, 1))
         outcomes, summary = told(realm, "keycloak", *words)
         self.assertEqual((summary["imported"], summary["refused"]), (3, 1))
         self.assertEqual(outcomes[3]["reason"], "no_address")
         self.assertEqual(summary["left_out"], {
-            "attributes.department": 3, "identity:google": 3, "role": 3, "username": 3})
-        known = account_of(emails[0])
-        roles = urd.api.call("GET", f"{urd.realm}/accounts/{known['id']}/roles")[1]
-        self.assertEqual(roles["roles"], {"https://api.example": ["editor"]})
+            "attributes.department": 3, "clientRoles.realm-management": 2, "identity:google": 3, "role": 3,
+            "username": 3})
+        for email, roles in zip(emails, (["editor", "reader"], ["editor"])):
+            known = account_of(email)
+            given = urd.api.call("GET", f"{urd.realm}/accounts/{known['id']}/roles")[1]
+            self.assertEqual(given["roles"], {"https://api.example": roles})
         for email in emails[:2]:
             self.signs_in_twice(email)
         self.assertFalse(is_in(emails[2], PASSPHRASE))
