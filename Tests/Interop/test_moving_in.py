@@ -14,7 +14,7 @@ import unittest
 import uuid
 
 from person import Form, Person
-from urd_process import BINARY, Urd
+from urd_process import BINARY, Urd, together
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "Tests" / "ForeignHashesTests"))
@@ -122,6 +122,17 @@ class Hashes(Moving):
         for _, made, _ in people:
             self.assertNotIn(made[-20:], json.dumps(body))
 
+
+    def test_of_many_sign_ins_at_once_all_are_right(self):
+        import argon2
+        email = address()
+        told(write("race.ndjson", json.dumps({
+            "id": email, "email": email, "email_verified": True,
+            "passphrase_hash": argon2.PasswordHasher(2, 16384, 1).hash(PASSPHRASE)})), "urd")
+        before = int(events(type="passphrase.rehashed"))
+        self.assertEqual(together(6, lambda _: is_in(email, PASSPHRASE)), [True] * 6)
+        self.assertEqual(int(events(type="passphrase.rehashed")), before + 1)
+        self.assertFalse(is_in(email, PASSPHRASE + "!"))
 
 
 def corp():
