@@ -159,7 +159,8 @@ class Runs(EphemeralCase):
 
     def test_wrong_words_are_refused_with_a_sentence(self):
         people = os.path.join(self.folder, "people.json")
-        for content, said in (("{", "people.json"), ('"x"', "people.json"), ('[{"first_name": "Ada"}]', "email")):
+        for content, said in (("{", "people.json"), ('"x"', "people.json"), ('[{"first_name": "Ada"}]', "email"),
+                              ('[{"email": "ada@example.org", "first_name": "a\\u0000"}]', "null character")):
             pathlib.Path(people).write_text(content)
             done = run("dev", "--ephemeral", "--people", people, XDG_CACHE_HOME=self.cache)
             self.assertEqual(done.returncode, 1, done.stderr)
@@ -239,6 +240,8 @@ class Tests(EphemeralCase):
         self.assertEqual((status, added["items"][0]["status"]), (200, "imported"), added)
         self.assertEqual(self.one.test("POST", "/test/people", {"people": [{"first_name": "x"}]})[0], 400)
         self.assertEqual(self.one.test("POST", "/test/realms", {"realm": "acme"})[0], 409)
+        misspelt = self.one.test("POST", "/test/realms", {"settings": {"login_pasphrase": True}})
+        self.assertEqual((misspelt[0], misspelt[1]["field"]), (400, "settings/login_pasphrase"))
 
     def test_a_clean_realm_is_quick(self):
         took = []

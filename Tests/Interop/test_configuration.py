@@ -108,6 +108,12 @@ class Files(unittest.TestCase):
                           asked(*words, code=1).stderr)
         self.assertEqual((positions(one), positions(two)), (1, 1))
 
+    def test_an_error_in_a_list_of_several_files_names_its_own(self):
+        realm = fresh("lists")
+        one = written(f"realms:\n  {realm}:\n    hosts: [a.lists.example, b.lists.example]\n", "one.yaml")
+        two = written(f"realms:\n  {realm}:\n    hosts:\n      - c.lists.example\n      - No Host\n", "two.yaml")
+        self.assertRegex(asked("plan", one, two, code=1).stderr, r"two\.yaml: .* at line 5")
+
     def test_a_secret_ends_with_its_line_and_an_empty_one_is_none(self):
         realm = fresh("line-ends")
         secret = os.urandom(12).hex()

@@ -14,7 +14,7 @@ import unittest
 import uuid
 
 from person import Form, Person
-from urd_process import BINARY, Urd
+from urd_process import BINARY, Urd, together
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "Tests" / "ForeignHashesTests"))
@@ -123,6 +123,18 @@ class Hashes(Moving):
             self.assertNotIn(made[-20:], json.dumps(body))
 
 
+    def test_of_many_sign_ins_at_once_all_are_right(self):
+        import argon2
+        email = address()
+        told(write("race.ndjson", json.dumps({
+            "id": email, "email": email, "email_verified": True,
+            "passphrase_hash": argon2.PasswordHasher(2, 16384, 1).hash(PASSPHRASE)})), "urd")
+        before = int(events(type="passphrase.rehashed"))
+        self.assertEqual(together(6, lambda _: is_in(email, PASSPHRASE)), [True] * 6)
+        self.assertEqual(int(events(type="passphrase.rehashed")), before + 1)
+        self.assertFalse(is_in(email, PASSPHRASE + "!"))
+
+
 def corp():
     """A provider of the realm."""
     status, body, _ = urd.api.call("PUT", urd.realm + "/providers/corp", {
@@ -202,22 +214,26 @@ class Guides(Moving):
         emails = [address() for _ in range(3)]
         users = [keycloak_user(email) for email in emails]
         users[2]["enabled"] = False
+        users[0]["clientRoles"] = {"shop-api": ["reader"], "realm-management": ["reader"]}
+        users[1]["clientRoles"] = {"realm-management": ["reader"]}
         nameless = keycloak_user("x")
         nameless["email"] = None
         realm = write("realm.json", {
             "id": "shop", "realm": "shop", "roles": {"realm": [{"name": "editor"}]}, "enabled": True,
             "users": [*users, nameless], "clients": [{"clientId": "users", "users": "[{"}]})
-        words = ("--audience", "https://api.example")
+        words = ("--audience", "https://api.example", "--client", "shop-api")
         outcomes, summary = told(realm, "keycloak", *words, "--dry-run")
         self.assertEqual((summary["imported"], summary["refused"]), (3, 1))
         outcomes, summary = told(realm, "keycloak", *words)
         self.assertEqual((summary["imported"], summary["refused"]), (3, 1))
         self.assertEqual(outcomes[3]["reason"], "no_address")
         self.assertEqual(summary["left_out"], {
-            "attributes.department": 3, "identity:google": 3, "role": 3, "username": 3})
-        known = account_of(emails[0])
-        roles = urd.api.call("GET", f"{urd.realm}/accounts/{known['id']}/roles")[1]
-        self.assertEqual(roles["roles"], {"https://api.example": ["editor"]})
+            "attributes.department": 3, "clientRoles.realm-management": 2, "identity:google": 3, "role": 3,
+            "username": 3})
+        for email, roles in zip(emails, (["editor", "reader"], ["editor"])):
+            known = account_of(email)
+            given = urd.api.call("GET", f"{urd.realm}/accounts/{known['id']}/roles")[1]
+            self.assertEqual(given["roles"], {"https://api.example": roles})
         for email in emails[:2]:
             self.signs_in_twice(email)
         self.assertFalse(is_in(emails[2], PASSPHRASE))

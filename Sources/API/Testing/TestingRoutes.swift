@@ -86,7 +86,7 @@ public enum TestingRoutes {
         body: Body(
             schema: .object(
                 .optional("realm", Fields.realm, "Name of the realm; a new one by default."),
-                .optional("settings", .openObject, "Settings of the realm.")),
+                .optional("settings", SettingSchema.realmChanges, "Settings of the realm.")),
             example: ["settings": ["login_passphrase": true]]),
         answer: Answer(
             status: .created, description: "The realm.",

@@ -11,6 +11,8 @@ public struct Passphrase: StreamState {
     public private(set) var derived: DerivedPassphrase?
     /// Another system made the hash: it is verified as that system did.
     public private(set) var isForeign = false
+    /// The hash of another system that ours took the place of: of the same passphrase.
+    private var replaced: String?
     private var wrongGuesses = 0
     private var lastGuess: Timestamp?
 
@@ -27,11 +29,13 @@ public struct Passphrase: StreamState {
             self.hash = hash
             derived = nil
             isForeign = false
+            replaced = nil
             setAt = at
             wrongGuesses = 0
         case .derived(let derived, _, _, let at):
             hash = derived.hash
             isForeign = false
+            replaced = nil
             self.derived = derived
             setAt = at
             wrongGuesses = 0
@@ -40,6 +44,7 @@ public struct Passphrase: StreamState {
             isForeign = true
             setAt = at
         case .rehashed(let hash, _):
+            replaced = self.hash
             self.hash = hash
             isForeign = false
             wrongGuesses = 0
@@ -50,6 +55,7 @@ public struct Passphrase: StreamState {
         case .removed:
             hash = nil
             derived = nil
+            replaced = nil
             setAt = nil
             wrongGuesses = 0
         case .hintChanged(let hint, _): derived?.hint = hint
@@ -78,4 +84,8 @@ extension Passphrase {
     var isAboutToRest: Bool { wrongGuesses + 1 == guessesBeforeRest }
 
     var wasGuessed: Bool { wrongGuesses > 0 }
+
+    /// Whether a hash is of the passphrase that holds now: of two sign-ins at once one compares with the hash that the
+    /// other replaces.
+    func keeps(_ hash: String) -> Bool { hash == self.hash || hash == replaced }
 }

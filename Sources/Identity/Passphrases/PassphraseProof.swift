@@ -72,7 +72,7 @@ public struct PassphraseProof: SignInProof {
         // While guesses rest, the answer does not tell whether the passphrase is right.
         guard !holder.passphrase.state.isResting(at: now) else { throw .invalidPassphrase }
         switch comparison {
-        case .right(let hash) where hash == kept:
+        case .right(let hash) where holder.passphrase.state.keeps(hash):
             guard holder.account.isWelcome else { throw .accountBlocked }
             var decision = Decision()
             if holder.passphrase.state.isForeign, let rehashed {

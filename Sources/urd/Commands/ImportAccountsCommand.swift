@@ -28,6 +28,8 @@ struct ImportAccountsCommand: Subcommand {
         Option.flag("without-passphrases", "Leave hashes of passphrases out"),
         Option.value("audience", "audience", "Audience that roles and groups belong to"),
         Option.values(
+            "client", "id", "Client of a Keycloak export whose roles belong to the audience too"),
+        Option.values(
             "provider", "theirs=ours", "Short name here of a provider of the export"),
         Option.value("relying-party", "domain", "Domain of the passkeys (RP ID)"),
         Option.value(
@@ -80,6 +82,7 @@ struct ImportAccountsCommand: Subcommand {
     private func choices(_ arguments: Arguments) throws -> ImportChoices {
         var choices = ImportChoices()
         choices.audience = arguments.value("audience")
+        choices.clients = Set(arguments.values["client"] ?? [])
         choices.relyingParty = arguments.value("relying-party")
         choices.isVerified = arguments.has("verified")
         choices.leavesPassphrases = arguments.has("without-passphrases")

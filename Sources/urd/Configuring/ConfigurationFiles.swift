@@ -135,6 +135,16 @@ struct ConfigurationFiles: Sendable {
         let what = error["what"]?.string ?? ""
         let hint = error["hint"]?.string
         let parts = "realms/\(realm)/\(error["path"]?.string ?? "")".split(separator: "/")
+        if parts.count == 4, var index = Int(parts[3]) {
+            // Several files may each have a part of a list.
+            for source in sources {
+                let list = source.document.value["realms"]?[realm]?[String(parts[2])]?.array
+                guard let count = list?.count else { continue }
+                let place = "realms/\(realm)/\(parts[2])/\(index)"
+                if index < count { return Self.sentence(what, source, place, hint) }
+                index -= count
+            }
+        }
         for count in stride(from: parts.count, through: 0, by: -1) {
             let place = parts.prefix(count).joined(separator: "/")
             if let source = sources.first(where: { $0.document.has(place) }) {

@@ -147,6 +147,8 @@ struct ForeignAccount {
 /// What the operator says of an export beside the file.
 struct ImportChoices: Sendable {
     var audience: String?
+    /// The clients of a Keycloak export whose roles are those of the audience.
+    var clients: Set<String> = []
     /// The realm's providers by the names that they have in the export.
     var providers: [String: String] = [:]
     var relyingParty: String?

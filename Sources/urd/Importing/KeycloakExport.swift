@@ -29,9 +29,14 @@ extension ExportForm {
             account.addIdentity(link["identityProvider"]?.string, link["userId"]?.string)
         }
         account.setRoles(texts(account.take("realmRoles")), as: "realmRoles")
-        account.setRoles(
-            (account.take("clientRoles")?.object ?? [:]).flatMap { texts($0.value) },
-            as: "clientRoles")
+        // Each client has its own: an administrator of one is none of another.
+        for (client, roles) in account.take("clientRoles")?.object ?? [:] {
+            if account.choices.clients.contains(client) {
+                account.setRoles(texts(roles), as: "clientRoles")
+            } else {
+                for _ in texts(roles) { account.leaveOut("clientRoles.\(client)") }
+            }
+        }
         account.setRoles(texts(account.take("groups")), as: "groups")
         account.ignore("totp", "notBefore", "disableableCredentialTypes", "access")
     }

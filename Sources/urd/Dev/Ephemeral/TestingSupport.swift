@@ -27,7 +27,7 @@ struct TestingSupport: Sendable {
         for start in stride(from: 0, to: people.count, by: 500) {
             let records = people[start..<min(start + 500, people.count)].compactMap(
                 TestPerson.record)
-            let answer = (try? JSON.parse(await add(records, to: nil).body)) ?? .null
+            let answer = try AdminRequests.answer(await add(records, to: nil))
             for item in answer["items"]?.array ?? [] where item["status"] == "refused" {
                 throw CommandFailure(
                     "A person was refused: \(item["detail"]?.string ?? "")",
