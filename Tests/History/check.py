@@ -246,7 +246,8 @@ class Checker:
         if kind == "see-session":
             session = self.sessions.get(entry["session"])
             if session is None:
-                return None
+                # One that went with a lost tail is not good.
+                return None if entry["active"] else (0, NEVER)
             return (session.opened, session.ended) if entry["active"] else (session.ended, NEVER)
         if kind == "see-client":
             versions = self.clients.get(entry["thing"], [])
@@ -378,13 +379,22 @@ class Checker:
 
     def honesty(self, entries):
         """Who did as told is refused nothing, but where somebody may have ended the session."""
+        self.codes(entries)
         ends = {}
         for entry in entries:
             if entry["kind"] in ("end", "log-out"):
                 thing = entry.get("session") or entry.get("account")
                 ends[thing] = min(entry["begun"], ends.get(thing, NEVER))
         for entry in entries:
-            if entry["kind"] != "refresh" or entry["outcome"] != "refused" or self.in_doubt(entry):
+            if entry["outcome"] != "refused" or self.in_doubt(entry):
+                continue
+            if entry["kind"] in ("command", "log-out") and not any(loss.acknowledged for loss in self.losses):
+                # Names are each caller's own, and a repeat has the first outcome.
+                self.find("honest-refused", f"{entry['what']} {entry.get('value') or entry.get('account')}: "
+                          f"{entry.get('error')}", entry)
+            if entry["kind"] in ("see-events", "see-trail") and not self.losses:
+                self.find("rewound", f"{entry['id']}: {entry.get('error')}", entry)
+            if entry["kind"] != "refresh":
                 continue
             session = self.sessions.get(entry["session"])
             account = session and session.account
@@ -392,6 +402,18 @@ class Checker:
             if begun > entry["ended"] and not entry.get("tainted"):
                 self.find("honest-refused", f"session {entry['session']}, number {entry['shown']}: "
                           f"{entry.get('error')}", entry)
+
+    def codes(self, entries):
+        """A code that came to its mailbox last is good once."""
+        answers = collections.defaultdict(list)
+        for entry in entries:
+            if entry["kind"] == "open" and not entry.get("tainted"):
+                answers[entry["code"]].append(entry)
+        for code, several in answers.items():
+            outcomes = {entry["outcome"] for entry in several}
+            if "refused" in outcomes and "ok" not in outcomes and not any(map(self.in_doubt, several)):
+                refused = next(entry for entry in several if entry["outcome"] == "refused")
+                self.find("honest-refused", f"code {code}: {refused.get('error')}", *several)
 
     # Feeds.
 

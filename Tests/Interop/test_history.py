@@ -214,6 +214,17 @@ class TheCheck(unittest.TestCase):
         self.of("refresh-2").update(outcome="refused", error="invalid_grant")
         self.assertEqual(self.found(), ["honest-refused"])
 
+    def test_an_honest_command_or_code_that_is_refused_is_found(self):
+        for id in ("update", "open"):
+            with self.subTest(id=id):
+                self.setUp()
+                self.of(id).update(outcome="refused", error="409")
+                self.assertIn("honest-refused", self.found())
+
+    def test_a_place_in_the_log_that_is_refused_as_lost_where_nothing_is_lost_is_found(self):
+        self.of("trail").update(outcome="refused", error="409")
+        self.assertEqual(self.found(), ["rewound"])
+
     def test_a_refresh_that_is_refused_after_its_session_was_ended_is_no_finding(self):
         self.ledger.append(entry("late", "refresh", 15, 16, "refused", session=SESSION, shown=2, error="invalid_grant"))
         self.assertEqual(self.found(), [])
