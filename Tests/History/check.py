@@ -177,6 +177,9 @@ class Checker:
                 continue
             thing = things.setdefault(key, {"begun": entry["begun"], "ended": NEVER, "entry": entry, "lost": False})
             if entry["outcome"] == "ok":
+                # Each answer of a command has to be the first one's.
+                if thing.get("told") and key[0] == "command":
+                    self.position(entry)
                 if entry["ended"] < thing["ended"]:
                     thing["ended"], thing["entry"] = entry["ended"], entry
                 thing["told"] = True
@@ -194,7 +197,7 @@ class Checker:
         if kind in ("command", "log-out"):
             return "command", entry["command"]
         if kind == "open":
-            return "code", entry["code"], entry.get("session")
+            return "code", entry["code"]
         if kind == "grant":
             return ("grant", entry["session"]) if entry["outcome"] == "ok" else None
         if kind == "refresh":
@@ -392,7 +395,7 @@ class Checker:
                 # Names are each caller's own, and a repeat has the first outcome.
                 self.find("honest-refused", f"{entry['what']} {entry.get('value') or entry.get('account')}: "
                           f"{entry.get('error')}", entry)
-            if entry["kind"] in ("see-events", "see-trail") and not self.losses:
+            if entry["kind"] == "see-events" and not self.losses:
                 self.find("rewound", f"{entry['id']}: {entry.get('error')}", entry)
             if entry["kind"] != "refresh":
                 continue

@@ -126,6 +126,12 @@ class TheCheck(unittest.TestCase):
         self.of("update")["position"] = 2
         self.assertEqual(self.found(), ["misplaced"])
 
+    def test_a_repeat_that_is_told_another_position_is_found(self):
+        self.ledger.append({**self.of("update"), "id": "again", "begun": 20, "ended": 21})
+        self.assertEqual(self.found(), [])
+        self.ledger[-1]["position"] = 6
+        self.assertEqual(self.found(), ["misplaced"])
+
     def test_a_command_that_nobody_sent_is_found(self):
         self.ledger.remove(self.of("update"))
         self.assertEqual(self.found(), ["unasked"])
@@ -204,6 +210,12 @@ class TheCheck(unittest.TestCase):
         self.ledger.append(entry("again", "refresh", 7.5, 8.5, session=SESSION, shown=0, got=1))
         self.assertEqual(self.found(), [])
 
+    def test_a_code_whose_first_answer_was_lost_is_in_order(self):
+        self.of("open").update(begun=6.1, ended=6.5)
+        self.assertEqual(self.found(), ["out-of-order"])
+        self.ledger.append(entry("lost", "open", 3, float("inf"), "unknown", code="code-1"))
+        self.assertEqual(self.found(), [])
+
     def test_a_mailed_code_that_is_taken_twice_is_found(self):
         self.log.append(event(7, "session.opened", "session-2", 1, "second", account=ACCOUNT))
         self.frames.append((7, "evt_7"))
@@ -222,7 +234,7 @@ class TheCheck(unittest.TestCase):
                 self.assertIn("honest-refused", self.found())
 
     def test_a_place_in_the_log_that_is_refused_as_lost_where_nothing_is_lost_is_found(self):
-        self.of("trail").update(outcome="refused", error="409")
+        self.of("page").update(outcome="refused", error="409")
         self.assertEqual(self.found(), ["rewound"])
 
     def test_a_refresh_that_is_refused_after_its_session_was_ended_is_no_finding(self):
@@ -263,10 +275,10 @@ class TheRun(unittest.TestCase):
                 return told, json.load(file)
 
     def test_a_run_with_faults_finds_nothing(self):
-        # Without the loss of a tail, after which two laws are said to be broken: docs/history-check.md.
-        kinds = ",".join(kind for kind in plan.FAULTS if kind != "failover-lossy")
-        length = ["--length", "10m", "--faults", kinds] if LONG else ["--length", "40s", "--round", "20s", "--callers", "6"]
-        told, result = self.history("--seed", "54", *length)
+        # Without the two faults after which there is something to find still: docs/history-check.md.
+        kinds = ",".join(kind for kind in plan.FAULTS if kind not in ("failover-lossy", "failover-behind"))
+        length = ["--length", "10m"] if LONG else ["--length", "40s", "--round", "20s", "--callers", "6"]
+        told, result = self.history("--seed", "64", "--faults", kinds, *length)
         self.assertEqual((told.returncode, result["findings"]), (0, []), told.stderr[-3000:])
         self.assertGreater(sum(result["faults"].values()), 4)
         self.assertGreater(result["operations"]["refresh"]["ok"], 50)
@@ -281,7 +293,9 @@ class TheRun(unittest.TestCase):
         told, result = self.history("--seed", "52", "--length", "14s", "--round", "14s", "--callers", "6",
                                     "--faults", "node-cut-callers,database-freeze", "--broken", "commands")
         self.assertEqual(told.returncode, 1)
-        self.assertIn("doubled", {one["name"] for one in result["findings"]}, told.stderr[-3000:])
+        # A repeat is carried out again, or refused by its own first effect, or it is at another position.
+        found = {one["name"] for one in result["findings"]}
+        self.assertTrue(found & {"doubled", "honest-refused", "misplaced"}, told.stderr[-3000:])
 
 
 if __name__ == "__main__":
