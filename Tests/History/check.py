@@ -398,7 +398,7 @@ class Checker:
                 # Names are each caller's own, and a repeat has the first outcome.
                 self.find("honest-refused", f"{entry['what']} {entry.get('value') or entry.get('account')}: "
                           f"{entry.get('error')}", entry)
-            if entry["kind"] == "see-events" and not self.losses:
+            if entry["kind"] in ("see-events", "see-trail") and not self.losses:
                 self.find("rewound", f"{entry['id']}: {entry.get('error')}", entry)
             if entry["kind"] != "refresh":
                 continue
