@@ -66,6 +66,10 @@ public protocol Command: Sendable {
     /// The same command, decided at a time that is no earlier than this one: what it reads is known
     /// to have happened by then.
     func notBefore(_ time: Timestamp) -> Self
+
+    /// The epoch of the log that the command speaks of by positions, if it does: it is refused as fenced in any
+    /// other epoch, where other events stand at them.
+    var epoch: Int? { get }
 }
 
 /// A command whose decision depends on the time: what is over, and until when what it makes is good.
@@ -85,6 +89,8 @@ extension TimedCommand {
 }
 
 extension Command {
+    public var epoch: Int? { nil }
+
     /// For the many commands that take no claim and so can't hear that one is taken.
     public func rejection(takenClaim kind: String) -> Rejection {
         preconditionFailure("A command that takes a claim must say what it means to be refused it.")

@@ -97,7 +97,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     ) async throws -> Ending<Outcome> {
         do {
             return try await once(attempt, isFirst: isFirst)
-        } catch LogFailure.fenced {
+        } catch LogFailure.fenced where attempt.command.epoch == nil {
             // This node knew a tail of the log that is gone: all that it folded is void.
             cache.clear()
             return .movedOn(StreamQueue.StreamSet())
@@ -111,6 +111,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         // First of all: every later read is of this epoch or a later one.
         var epoch = log.knownEpoch(of: realm)
         if epoch == 0 { epoch = try await log.head(of: realm).epoch }
+        guard epoch == attempt.command.epoch ?? epoch else { throw LogFailure.fenced }
         let (command, facts, reader, time) = try await gather(
             attempt, epoch: epoch, trustsNames: isFirst)
         let settled: SettledDecision<Outcome>
@@ -119,7 +120,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             settled = try attempt.settle(command, facts)
         } catch {
             // A repeat of a command that succeeded is refused by its own effect, often.
-            if let first = try await repeated(attempt.id, attempt.digest, in: realm) {
+            if let first = try await repeated(attempt, epoch: epoch) {
                 return .done(first, nil)
             }
             guard try await reader.stillHolds() else { return .movedOn(StreamQueue.StreamSet()) }
@@ -226,13 +227,21 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         return Versioned(stream: stream, version: reached, state: state)
     }
 
-    private func repeated(
-        _ id: UUID, _ digest: [UInt8], in realm: RealmID
+    /// The first outcome is told once a commit behind it got through, as that of any command: a server that was started
+    /// again shows commits of which nobody was told, because they waited for a standby that may still lack them.
+    private func repeated<C: Command, Outcome: Sendable>(
+        _ attempt: Attempt<C, Outcome>, epoch: Int
     ) async throws(LogFailure) -> Dispatched? {
-        switch try await log.outcome(of: id, digest: digest, in: realm) {
-        case .duplicate(let positions): Dispatched(positions: positions, isRepeat: true)
+        switch try await log.outcome(of: attempt.id, digest: attempt.digest, in: attempt.realm) {
+        case .duplicate(let positions):
+            let behind = UUID(high: ~attempt.id.high, low: ~attempt.id.low)
+            _ = try await append(
+                Commit(
+                    realm: attempt.realm, command: behind, origin: attempt.origin, reads: [:],
+                    events: [], epoch: epoch))
+            return Dispatched(positions: positions, isRepeat: true)
         case .misused: throw .misusedCommand
-        case .won, .conflict, .taken, nil: nil
+        case .won, .conflict, .taken, nil: return nil
         }
     }
 }

@@ -43,18 +43,17 @@ extension Law {
             Law(
                 37,
                 """
-                A loss that was accepted names a size that was signed, above where the log ended.
+                A loss that was accepted names where the log ended then, and no more that was sealed of it.
                 """,
                 [
                     Check("log.loss_accepted") { past, event in
-                        let size = event.data.integer("size") ?? 0
+                        let sealed = event.data.integer("sealed") ?? 0
                         let head = event.data.integer("head") ?? 0
-                        guard head >= size || event.data.integer("sealed") ?? 0 > head else {
-                            return
-                        }
+                        guard head >= past.position || sealed > head else { return }
                         past.broken(
                             37,
-                            "a loss is accepted of size \(size), where the log ended at \(head)")
+                            "a loss is accepted where the log is said to end at \(head), sealed up to \(sealed)"
+                        )
                     }
                 ]),
         ]

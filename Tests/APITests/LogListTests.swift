@@ -74,6 +74,21 @@ import Values
                 + "for. Ask again in 1 s.")
     }
 
+    @Test(arguments: following.filter { $0 != "events" })
+    func `a position from before a failover is refused only where it was lost`(_ path: String)
+        async throws
+    {
+        let world = try await World()
+        let list = List(path: path)
+        let head = try await world.log.head(of: acme).position
+        try await world.log.failOver(acme, keeping: head)
+        #expect(try await list.send(world, "min_position=acme:1:\(head)").status == .ok)
+        try await world.log.failOver(acme, keeping: head - 1)
+        #expect(try await list.send(world, "min_position=acme:1:\(head - 1)").status == .ok)
+        #expect(
+            try await list.send(world, "min_position=acme:1:\(head)").problem == .positionLost)
+    }
+
     @Test func `a list that is far behind, or stopped, is asked again later`() {
         func told(_ position: Int64, _ isHalted: Bool) -> Problem {
             Problem(

@@ -60,6 +60,7 @@ struct RaiseCounter: Command {
     var counter: UUID
     var limit: Int64 = 1_000
     var claim: Claim?
+    var epoch: Int?
 
     enum Rejection: Error, Equatable {
         case closed

@@ -252,6 +252,30 @@ import Values
     }
 
     @Test
+    func `a first outcome that refuses its repeat is told behind a commit that got through`()
+        async throws
+    {
+        let log = ScriptedLog { number, _ throws(LogFailure) in
+            if number == 2 { throw .unavailable }
+            return nil
+        }
+        let dispatcher = Dispatcher(log: log)
+        let close = CloseCounter(counter: counter)
+        let first = try await dispatcher.dispatch(
+            close, in: realm, id: id(1), digest: [1], origin: testOrigin)
+        await #expect(throws: LogFailure.unavailable) {
+            try await dispatcher.dispatch(
+                close, in: realm, id: id(1), digest: [1], origin: testOrigin)
+        }
+        for appends in 3...4 {
+            let again = try await dispatcher.dispatch(
+                close, in: realm, id: id(1), digest: [1], origin: testOrigin)
+            #expect(again.positions == first.positions)
+            #expect(log.calls.appends == appends)
+        }
+    }
+
+    @Test
     func `the dispatcher returns the first outcome also where its effect would now refuse it`()
         async throws
     {

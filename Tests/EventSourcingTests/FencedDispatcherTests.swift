@@ -48,6 +48,21 @@ import Values
         #expect(log.calls.appends == 4)
     }
 
+    @Test
+    func `a command made of a lost tail is refused in the next epoch, before an append and by it`()
+        async throws
+    {
+        for (epoch, appends) in [(2, 0), (1, 1)] {
+            let log = ScriptedLog { _, _ throws(LogFailure) in throw .fenced }
+            await #expect(throws: LogFailure.fenced) {
+                _ = try await Dispatcher(log: log).dispatch(
+                    RaiseCounter(counter: counter, epoch: epoch), in: realm,
+                    id: UUID(high: 8, low: 1), origin: testOrigin)
+            }
+            #expect(log.calls.appends == appends)
+        }
+    }
+
     @Test(arguments: [LogFailure.busy, .unavailable, .damaged])
     func `a dispatcher passes every other failure of the log on`(failure: LogFailure) async throws {
         let log = ScriptedLog { _, _ throws(LogFailure) in throw failure }

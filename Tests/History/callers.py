@@ -98,6 +98,7 @@ class World:
         self.is_over = threading.Event()
         self.last = 0, 0  # the last position that any caller was told
         self.people = collections.defaultdict(dict)  # of each caller, by their number
+        self.awaited = {}  # by address: until when a code may come that was asked for before
         self.lost = 0, 0
         self.prepare()
 
@@ -174,12 +175,14 @@ class Line:
 
 
 class Caller(threading.Thread):
-    def __init__(self, name, world, steps, ledger):
+    def __init__(self, name, owner, world, steps, ledger):
+        """The name is of one round; what a caller owns it has from round to round."""
         super().__init__(name=name)
+        self.owner = owner
         self.world, self.steps, self.ledger = world, steps, ledger
         self.lines = [Line(node.address) for node in world.cluster.nodes]
         self.key, self.actor = world.cluster.key, f"admin:{world.cluster.key_id}"
-        self.people = world.people[name]
+        self.people, self.awaited = world.people[owner], world.awaited
         self.error = None
 
     def run(self):
@@ -242,7 +245,7 @@ class Caller(threading.Thread):
 
     def own(self):
         return self.chosen(
-            (session for session in self.world.sessions if session.owner == self.name and not session.is_over
+            (session for session in self.world.sessions if session.owner == self.owner and not session.is_over
              and session.refresh), self.numbers[1])
 
     # What administrators do.
@@ -257,8 +260,12 @@ class Caller(threading.Thread):
                 "method": method, "path": path, "body": body, "key": self.key, "Idempotency_Key": key},
                 self.placed, more, node, refusals=(404, 409))
             if status not in (None, 503) or self.world.is_over.wait(0.1):
-                return status, answer
-        return None, None
+                break
+        if status and status < 300 and self.numbers[3] < 0.1:
+            # As a client that did not hear that it was heard: the first outcome, and nothing is done again.
+            self.ask(kind, {"method": method, "path": path, "body": body, "key": self.key, "Idempotency_Key": key},
+                     self.placed, more, int(self.numbers[3] * 30), refusals=(404, 409))
+        return status, answer
 
     def register(self):
         name = f"h-{self.name}-{self.ledger.number}"
@@ -276,14 +283,21 @@ class Caller(threading.Thread):
             return self.register()
         mine[1] += 1
         value = f"{mine[0]}-{mine[1]}"
-        self.command("update", "PATCH", f"{ADMIN}/clients/{mine[0]}", {"client_name": value}, thing=mine[0], value=value)
+        self.of(mine, "update", "PATCH", f"{ADMIN}/clients/{mine[0]}", {"client_name": value}, value=value)
+
+    def of(self, thing, *words, **more):
+        """A command about a client of this caller's, which may be gone with a tail."""
+        status, _ = self.command(*words, thing=thing[0], **more)
+        if status == 404:
+            with self.world.lock:
+                self.world.clients.remove((self.name, thing))
 
     def rotate(self):
         """What is done anew each time that it is carried out: a repeat has to be told from another one."""
         mine = self.chosen((thing for owner, thing in self.world.clients if owner == self.name), self.numbers[1])
         if not mine:
             return self.register()
-        self.command("rotate", "POST", f"{ADMIN}/clients/{mine[0]}/rotate-secret", None, thing=mine[0])
+        self.of(mine, "rotate", "POST", f"{ADMIN}/clients/{mine[0]}/rotate-secret", None)
 
     def see_client(self):
         other = self.chosen((thing for _, thing in self.world.clients), self.numbers[1])
@@ -295,8 +309,10 @@ class Caller(threading.Thread):
     # What services do.
 
     def grant(self):
+        # Each request is another one: of equal ones, an answer that nobody fetched goes to the next (docs/outages.md).
         self.ask("grant", {"method": "POST", "path": "/connect/token", "basic": self.world.watcher,
-                           "form": {"grant_type": "client_credentials"}},
+                           "form": {
+                               "grant_type": "client_credentials", "trace": f"{self.name}-{self.ledger.number}"}},
                  lambda answer, _: {"session": opened(answer["access_token"], "urd_at_")[0]}, {})
 
     def introspect(self):
@@ -317,18 +333,24 @@ class Caller(threading.Thread):
         email, account = self.account(int(self.numbers[1] * 4))
         if not account:
             return
-        codes.pop(email, None)
+        # Mails are sent at least once: one that came before may come again.
+        seen = set(codes.get(email, ()))
+        # A code that was asked for before, and did not come yet, may come now.
+        tainted = time.monotonic() < self.awaited.get(email, 0)
+        self.awaited[email] = time.monotonic() + 120
         self.ask("request-code", {"method": "POST", "path": "/api/account/native/otp/request",
                                   "body": {"Email": email, "ClientId": CLIENT}}, lambda *_: {}, {"account": account})
         deadline = time.monotonic() + 8
-        while email not in codes:
+        while not (fresh := [code for code in codes.get(email, ()) if code not in seen]):
             if time.monotonic() > deadline or self.world.is_over.wait(0.05):
                 return
-        code = codes.pop(email)[-1]
-        session = Session(self.name, account, email)
+        code = fresh[-1]
+        if not tainted:
+            self.awaited.pop(email, None)
+        session = Session(self.owner, account, email)
         form = {"grant_type": "urn:cocoar:otp", "client_id": CLIENT, "username": email, "otp_code": code, "scope": SCOPE}
         key = str(uuid.uuid4())
-        what = {"code": f"{email}/{code}/{self.ledger.number}", "account": account}
+        what = {"code": f"{email}/{code}/{self.ledger.number}", "account": account, "tainted": tainted}
         for turn in range(6):
             status, answer = self.ask("open", {
                 "method": "POST", "path": "/connect/token", "form": form, "Idempotency_Key": key},

@@ -177,6 +177,9 @@ class Checker:
                 continue
             thing = things.setdefault(key, {"begun": entry["begun"], "ended": NEVER, "entry": entry, "lost": False})
             if entry["outcome"] == "ok":
+                # Each answer of a command has to be the first one's.
+                if thing.get("told") and key[0] == "command":
+                    self.position(entry)
                 if entry["ended"] < thing["ended"]:
                     thing["ended"], thing["entry"] = entry["ended"], entry
                 thing["told"] = True
@@ -194,7 +197,7 @@ class Checker:
         if kind in ("command", "log-out"):
             return "command", entry["command"]
         if kind == "open":
-            return "code", entry["code"], entry.get("session")
+            return "code", entry["code"]
         if kind == "grant":
             return ("grant", entry["session"]) if entry["outcome"] == "ok" else None
         if kind == "refresh":
@@ -246,7 +249,8 @@ class Checker:
         if kind == "see-session":
             session = self.sessions.get(entry["session"])
             if session is None:
-                return None
+                # One that went with a lost tail is not good.
+                return None if entry["active"] else (0, NEVER)
             return (session.opened, session.ended) if entry["active"] else (session.ended, NEVER)
         if kind == "see-client":
             versions = self.clients.get(entry["thing"], [])
@@ -317,7 +321,7 @@ class Checker:
         elif first >= limit:
             self.find("early-read", f"{entry['id']} shows {self.shown(entry)} of {first}; {limit} began later", entry)
         if entry["kind"] == "see-sessions" and not entry.get("more"):
-            self.listed(entry)
+            self.listed(entry, limit)
         if entry["kind"] == "see-events":
             self.paged(entry)
         if entry["kind"] == "see-trail" and entry["at"] < entry["wanted"]:
@@ -333,13 +337,16 @@ class Checker:
                 return f"{entry.get('session') or entry.get('thing') or entry.get('account')} as {entry[name]}"
         return f"position {entry.get('at', entry.get('head'))}"
 
-    def listed(self, entry):
-        at = entry["at"]
-        there = {stream for stream in self.accounts[entry["account"]]
-                 if self.sessions[stream].opened <= at < self.sessions[stream].ended}
-        if there != set(entry["sessions"]):
-            self.find("wrong-read", f"{entry['id']} lists {sorted(entry['sessions'])} at {at}, and the log has "
-                      f"{sorted(there)}", entry)
+    def listed(self, entry, limit):
+        """The list has all up to the position that it names, which is asked for first: it may have what came just then."""
+        at, those = entry["at"], self.accounts[entry["account"]]
+        steps = {place for stream in those for place in (self.sessions[stream].opened, self.sessions[stream].ended)}
+        for step in sorted({at} | {step for step in steps if at < step < limit}):
+            there = {stream for stream in those if self.sessions[stream].opened <= step < self.sessions[stream].ended}
+            if there == set(entry["sessions"]):
+                return
+        self.find("wrong-read", f"{entry['id']} lists {sorted(entry['sessions'])} at {at}, and the log has nowhere from "
+                  "there on", entry)
 
     def paged(self, entry):
         expected = entry["after"] + 1
@@ -378,13 +385,22 @@ class Checker:
 
     def honesty(self, entries):
         """Who did as told is refused nothing, but where somebody may have ended the session."""
+        self.codes(entries)
         ends = {}
         for entry in entries:
             if entry["kind"] in ("end", "log-out"):
                 thing = entry.get("session") or entry.get("account")
                 ends[thing] = min(entry["begun"], ends.get(thing, NEVER))
         for entry in entries:
-            if entry["kind"] != "refresh" or entry["outcome"] != "refused" or self.in_doubt(entry):
+            if entry["outcome"] != "refused" or self.in_doubt(entry):
+                continue
+            if entry["kind"] in ("command", "log-out") and not any(loss.acknowledged for loss in self.losses):
+                # Names are each caller's own, and a repeat has the first outcome.
+                self.find("honest-refused", f"{entry['what']} {entry.get('value') or entry.get('account')}: "
+                          f"{entry.get('error')}", entry)
+            if entry["kind"] in ("see-events", "see-trail") and not self.losses:
+                self.find("rewound", f"{entry['id']}: {entry.get('error')}", entry)
+            if entry["kind"] != "refresh":
                 continue
             session = self.sessions.get(entry["session"])
             account = session and session.account
@@ -392,6 +408,18 @@ class Checker:
             if begun > entry["ended"] and not entry.get("tainted"):
                 self.find("honest-refused", f"session {entry['session']}, number {entry['shown']}: "
                           f"{entry.get('error')}", entry)
+
+    def codes(self, entries):
+        """A code that came to its mailbox last is good once."""
+        answers = collections.defaultdict(list)
+        for entry in entries:
+            if entry["kind"] == "open" and not entry.get("tainted"):
+                answers[entry["code"]].append(entry)
+        for code, several in answers.items():
+            outcomes = {entry["outcome"] for entry in several}
+            if "refused" in outcomes and "ok" not in outcomes and not any(map(self.in_doubt, several)):
+                refused = next(entry for entry in several if entry["outcome"] == "refused")
+                self.find("honest-refused", f"code {code}: {refused.get('error')}", *several)
 
     # Feeds.
 

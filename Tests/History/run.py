@@ -74,7 +74,7 @@ class Run:
     def round(self, number):
         self.world.begin()
         callers = [
-            Caller(f"r{number}c{one}", self.world, plan.Steps(self.asked.seed, number, one),
+            Caller(f"r{number}c{one}", one, self.world, plan.Steps(self.asked.seed, number, one),
                    Ledger(f"{self.cluster.folder}/ledger-{one}"))
             for one in range(self.asked.callers)]
         faults = plan.draw(self.asked.seed, number, self.length, self.asked.faults)

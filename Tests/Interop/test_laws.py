@@ -343,7 +343,7 @@ def _(log):
 seed(34, ("host.assigned", "host", {"realm": "other"}))
 seed(35, ("identity.linked", "upstream", {"account": name("bob"), "provider": "one"}))
 seed(36, ("case_file.issued", "case", {"reason": "why", "positions": 4_000}))
-seed(37, ("log.loss_accepted", "loss", {"epoch": 2, "head": 51, "sealed": 46, "size": 50}))
+seed(37, ("log.loss_accepted", "loss", {"epoch": 2, "head": 4_000, "sealed": 46, "size": 50}))
 
 
 @breaks(40)

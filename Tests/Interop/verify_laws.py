@@ -788,8 +788,9 @@ def findings(log, event):
 @law(37, "log.loss_accepted")
 def losses(log, event):
     data = event.data
-    if not data["head"] < data["size"] or data["sealed"] > data["head"]:
-        log.broken(37, f"a loss is accepted of size {data['size']}, where the log ended at {data['head']}")
+    if data["head"] >= event.position or data["sealed"] > data["head"]:
+        log.broken(37, f"a loss is accepted where the log is said to end at {data['head']}, "
+                   f"sealed up to {data['sealed']}")
 
 
 # Subscribers and mails.

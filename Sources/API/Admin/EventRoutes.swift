@@ -236,8 +236,18 @@ extension Call<AdminContext> {
             throw Problem(.invalidParameter, field: "min_position")
         }
         guard wanted.realm == realm else { throw Problem(.positionLost, field: "min_position") }
-        let reached = try await context.ask(
+        var reached = try await context.ask(
             FollowedPosition.reached, (list, wanted.position, wanted.epoch), in: realm)
+        if reached == .never {
+            // A failover begins another epoch as well, and mostly keeps what was in the log.
+            let history = try await context.commands.history(of: realm)
+            let cursor = LogCursor(epoch: wanted.epoch, position: wanted.position)
+            if history.standing(of: cursor) == .valid {
+                reached = try await context.ask(
+                    FollowedPosition.reached, (list, wanted.position, history.head.epoch),
+                    in: realm)
+            }
+        }
         switch reached {
         case .yes(let now): return ListStanding(now)
         case .notYet(let now):

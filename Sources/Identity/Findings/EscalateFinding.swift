@@ -6,10 +6,13 @@ public struct EscalateFinding: Command {
     public var risen: RisenFinding
     /// Open findings about the same account, as far as they are known.
     public var others: [UUID]
+    /// That of the log in which the rule found it.
+    public var epoch: Int?
 
-    public init(_ risen: RisenFinding, others: [UUID] = []) {
+    public init(_ risen: RisenFinding, others: [UUID] = [], epoch: Int? = nil) {
         self.risen = risen
         self.others = others
+        self.epoch = epoch
     }
 
     public typealias Rejection = Never

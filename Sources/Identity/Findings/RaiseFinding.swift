@@ -6,10 +6,13 @@ public struct RaiseFinding: Command {
     public var trigger: FindingTrigger
     /// Open findings about the same account, as far as they are known.
     public var others: [UUID]
+    /// That of the log in which the rule found it: of a lost tail nothing is put on record.
+    public var epoch: Int?
 
-    public init(_ trigger: FindingTrigger, others: [UUID] = []) {
+    public init(_ trigger: FindingTrigger, others: [UUID] = [], epoch: Int? = nil) {
         self.trigger = trigger
         self.others = others
+        self.epoch = epoch
     }
 
     public typealias Rejection = Never

@@ -36,6 +36,9 @@ final class FindingRun: Sendable {
         while !Task.isCancelled {
             do {
                 try await follow()
+            } catch LogFailure.fenced {
+                // What was found is of a tail that is lost.
+                continue
             } catch {
                 guard !Task.isCancelled else { return }
                 store.lines.warning(
@@ -63,7 +66,7 @@ final class FindingRun: Sendable {
             position = last
             reached.store(position, ordering: .relaxed)
             guard position >= page.head.position else { continue }
-            try await act(&engine)
+            try await act(&engine, in: page.head.epoch)
             await rest(engine, past: position)
             try await Task.sleep(for: Self.pause)
         }
@@ -83,14 +86,15 @@ final class FindingRun: Sendable {
 
     // MARK: - What is put on record
 
-    private func act(_ engine: inout FindingEngine) async throws {
+    private func act(_ engine: inout FindingEngine, in epoch: Int) async throws {
         let now = store.now(in: realm)
         let history = now.adding(seconds: -Self.oldest)
         for trigger in engine.outstanding + engine.due(at: now) {
             guard service.isOurs else { return }
             if trigger.to >= history {
                 try await record(
-                    RaiseFinding(trigger, others: try await others(about: trigger.about)))
+                    RaiseFinding(
+                        trigger, others: try await others(about: trigger.about), epoch: epoch))
                 service.raised.add(1)
                 store.lines.notice(
                     "finding.raised",
@@ -103,7 +107,9 @@ final class FindingRun: Sendable {
         }
         for change in engine.risen where engine.isOpen(change.id) {
             guard service.isOurs else { return }
-            try await record(EscalateFinding(change, others: try await others(than: change.id)))
+            try await record(
+                EscalateFinding(
+                    change, others: try await others(than: change.id), epoch: epoch))
             engine.settle(change)
         }
         for id in engine.quiet(at: now) {
