@@ -43,37 +43,35 @@ begin
             and e.type = 'session.opened' {shard};
     end if;
 
-    if p_types is null or p_types && '{session.refreshed,session.ended}' then
-        with page as (
-            select e.stream, max(e.version) as version,
-                -- The last one counts, which need not have the latest time: clocks of nodes differ.
-                max(array[
-                    e.version, date_part('epoch', e.at), (e.data ->> 'generation')::integer]) filter (
-                    where e.type = 'session.refreshed') as refreshed,
-                max(((1000000000 + e.version)::text || (e.data ->> 'reason')) collate "C") filter (
-                    where e.type = 'session.ended') as ended,
-                max(array[e.version, date_part('epoch', e.at)]) filter (
-                    where e.type = 'session.ended') as ended_at
-            from {log} e
-            where e.realm = p_realm and e.position between p_first and p_last
-                and e.type in ('session.refreshed', 'session.ended') {shard}
-            group by e.stream
-        )
-        -- As a proposal, which is always a look-up: a join would be free to read all sessions.
-        insert into {table} as s (
-            realm, session, generation, refreshed_at, ended, ended_at, version)
-        select p_realm, p.stream, p.refreshed[3], to_timestamp(p.refreshed[2]),
-            right(p.ended, -10), to_timestamp(p.ended_at[2]), p.version
-        from page p
-        where (
-            select true from {table} k
-            where k.realm = p_realm and k.session = p.stream)
+    -- The last one counts, which need not have the latest time: clocks of nodes differ. As a proposal, which is
+    -- always a look-up: a join would be free to read all sessions.
+    if p_types is null or 'session.refreshed' = any (p_types) then
+        insert into {table} as s (realm, session, generation, refreshed_at, version)
+        select distinct on (e.stream) p_realm, e.stream, (e.data ->> 'generation')::integer, e.at,
+            e.version
+        from {log} e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'session.refreshed' {shard} and (
+                select true from {table} k
+                where k.realm = p_realm and k.session = e.stream)
+        order by e.stream, e.version desc
         on conflict (realm, session) do update set
-            generation = coalesce(excluded.generation, s.generation),
-            refreshed_at = coalesce(excluded.refreshed_at, s.refreshed_at),
-            ended = coalesce(excluded.ended, s.ended),
-            ended_at = coalesce(excluded.ended_at, s.ended_at),
+            generation = excluded.generation, refreshed_at = excluded.refreshed_at,
             version = excluded.version;
+    end if;
+
+    if p_types is null or 'session.ended' = any (p_types) then
+        insert into {table} as s (realm, session, ended, ended_at, version)
+        select distinct on (e.stream) p_realm, e.stream, e.data ->> 'reason', e.at, e.version
+        from {log} e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'session.ended' {shard} and (
+                select true from {table} k
+                where k.realm = p_realm and k.session = e.stream)
+        order by e.stream, e.version desc
+        on conflict (realm, session) do update set
+            ended = excluded.ended, ended_at = excluded.ended_at,
+            version = greatest(s.version, excluded.version);
     end if;
 end $$;
 

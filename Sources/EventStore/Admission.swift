@@ -132,6 +132,10 @@ struct Admission: Sendable {
     /// a command before it waits for the next: it may lose by then, and must see why.
     private mutating func form(_ realm: RealmID) -> Batch {
         var queue = queues.removeValue(forKey: realm) ?? []
+        if queue.count == 1 {
+            waiting -= 1
+            return Batch(realm: realm, commands: queue)
+        }
         var touched = Touched()
         var taken: [Pending] = []
         var left: [Pending] = []

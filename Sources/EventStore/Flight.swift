@@ -5,9 +5,9 @@ import Values
 /// One batch as one call of `urd.append_all` or, to be judged, of `urd.append`, and what the call
 /// answered.
 enum Flight {
-    /// Supposes that every command wins, and fails when one does not.
-    static let hopeful = Statement(
-        "append_all", "select o_epoch, o_first, null from urd.append_all(\(arguments(36)))")
+    /// Supposes that every command wins, and fails when one does not. Its answer is one value: a function to select from
+    /// has its rows copied first.
+    static let hopeful = Statement("append_all", "select urd.append_all(\(arguments(36)))")
     /// Judges every command.
     static let judged = Statement(
         "append",
@@ -34,6 +34,11 @@ enum Flight {
     }
 
     static func answers(_ rows: Rows, _ batch: Batch) -> [AppendOutcome] {
+        if rows.width == 1 {
+            let answer = rows.record(0, 0)
+            precondition(answer.count == 2, "It answers with an epoch and a position.")
+            return allWon(batch, epoch: Int(answer[0]), first: answer[1])
+        }
         let epoch = Int(rows.int32(0, 0))
         if rows.isNull(0, 2) {
             return allWon(batch, epoch: epoch, first: rows.int64(0, 1))

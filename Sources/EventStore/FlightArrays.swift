@@ -76,7 +76,7 @@ struct HopefulArrays {
     private var taken = ClaimArrays()
     private var released = ClaimArrays()
     private var events = EventArrays()
-    private var knownTypes: Set<String> = []
+    private var knownTypes: [String] = []
     private var knownKeys: Set<UUID> = []
     private var asserted: Set<EncodedCommit.Read> = []
 
@@ -106,7 +106,11 @@ struct HopefulArrays {
             if claim.take { taken.append(claim) } else { released.append(claim) }
         }
         for event in commit.events {
-            if knownTypes.insert(event.type).inserted { types.append(event.type) }
+            // A batch has few types.
+            if !knownTypes.contains(event.type) {
+                knownTypes.append(event.type)
+                types.append(event.type)
+            }
             // A key is one subject's.
             if let subject = event.subject, let key = event.key, knownKeys.insert(key).inserted {
                 sealedSubject.append(subject)
@@ -119,9 +123,9 @@ struct HopefulArrays {
     func add(to parameters: inout Parameters) {
         parameters.add(types)
         macs.add(to: &parameters)
-        parameters.add([sealedSubject, sealedKey])
+        parameters.add(nullIfEmpty: [sealedSubject, sealedKey])
         commands.add(to: &parameters)
-        parameters.add([
+        parameters.add(nullIfEmpty: [
             assertedStream, assertedVersion, newStream, newEvents, movedStream, movedVersion,
             movedEvents,
         ])
@@ -180,7 +184,7 @@ private struct ClaimArrays {
     }
 
     func add(to parameters: inout Parameters) {
-        parameters.add([kind, key, stream])
+        parameters.add(nullIfEmpty: [kind, key, stream])
     }
 }
 

@@ -62,6 +62,18 @@ public struct Parameters: Sendable {
         for array in arrays { add(array) }
     }
 
+    /// Null in the place of an array without elements: for functions to which that is the same, and costs less.
+    public mutating func add(nullIfEmpty arrays: [ArrayParameter]) {
+        for array in arrays {
+            guard array.isEmpty else {
+                add(array)
+                continue
+            }
+            slots.append(nil)
+            types.append(array.type.array)
+        }
+    }
+
     private mutating func add<Value>(
         _ type: ColumnType, _ value: Value?, _ write: (inout [UInt8], Value) -> Void
     ) {
@@ -83,6 +95,8 @@ public struct ArrayParameter: Sendable {
     public init(of type: ColumnType) {
         self.type = type
     }
+
+    var isEmpty: Bool { count == 0 }
 
     public mutating func append(_ value: Bool) {
         begin(1)

@@ -76,6 +76,11 @@ internal import CPostgres
         unsafe withField(row, column) { unsafe arrayElements($0) }
     }
 
+    /// The members of a row that is one value, as numbers. They are not null.
+    public func record(_ row: Int, _ column: Int) -> [Int64] {
+        unsafe withField(row, column) { unsafe recordMembers($0) }
+    }
+
     private func bigEndian(_ row: Int, _ column: Int, _ width: Int) -> UInt64 {
         unsafe withField(row, column) { field in
             guard field.count == width else {
@@ -127,6 +132,14 @@ func arrayElements(_ field: UnsafeBufferPointer<UInt8>) -> [[UInt8]?] {
     }
 }
 
+func recordMembers(_ field: UnsafeBufferPointer<UInt8>) -> [Int64] {
+    var reader = unsafe BigEndianReader(field)
+    return (0..<max(0, reader.int32())).map { _ in
+        _ = reader.int32()
+        return reader.integer(Int(reader.int32()))
+    }
+}
+
 /// Reads numbers off the wire; past the end it reads zeros rather than other memory.
 @safe struct BigEndianReader {
     private let buffer: UnsafeBufferPointer<UInt8>
@@ -140,6 +153,15 @@ func arrayElements(_ field: UnsafeBufferPointer<UInt8>) -> [[UInt8]?] {
         guard unsafe buffer.count - offset >= 4 else { return 0 }
         defer { offset += 4 }
         return unsafe buffer[offset..<offset + 4].reduce(0) { $0 << 8 | Int32($1) }
+    }
+
+    /// Of two, four or eight bytes.
+    mutating func integer(_ width: Int) -> Int64 {
+        guard width > 0, unsafe buffer.count - offset >= width else { return 0 }
+        defer { offset += width }
+        let bytes = unsafe buffer[offset..<offset + width]
+        let sign: Int64 = unsafe bytes.first.map { $0 >= 0x80 } == true ? -1 : 0
+        return unsafe bytes.reduce(sign) { $0 << 8 | Int64($1) }
     }
 
     mutating func bytes(_ count: Int) -> [UInt8] {
