@@ -241,7 +241,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     }
 
     /// The first outcome is told once a commit behind it got through, as that of any command: a server that was started
-    /// again shows commits of which nobody was told, because they waited for a standby that may still lack them.
+    /// again shows commits that no caller was told of, because they waited for a standby that may still lack them.
     private func repeated<C: Command, Outcome: Sendable>(
         _ attempt: Attempt<C, Outcome>, epoch: Int
     ) async throws(LogFailure) -> Dispatched? {
