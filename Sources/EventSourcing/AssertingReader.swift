@@ -62,7 +62,7 @@ final class AssertingReader<Log: EventLog>: StreamReader {
             version = recorded.version
         }
         let fresh = Versioned(stream: stream, version: version, state: state)
-        cache.store(fresh, first: events.first?.at, latest: latest, in: realm, epoch: epoch)
+        cache.store(fresh, latest: latest, in: realm, epoch: epoch)
         note(stream, version, latest, cached: false)
         return fresh
     }

@@ -142,8 +142,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         switch try await append(commit) {
         case .won(let positions):
             cache.move(
-                by: commit.events, at: time, to: positions.last, from: reader.reads, in: realm,
-                epoch: epoch)
+                by: commit.events, at: time, from: reader.reads, in: realm, epoch: epoch)
             return .done(Dispatched(positions: positions, isRepeat: false), settled.outcome)
         case .duplicate(let positions):
             return .done(Dispatched(positions: positions, isRepeat: true), nil)
@@ -226,18 +225,6 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             reached = recorded.version
         }
         return Versioned(stream: stream, version: reached, state: state)
-    }
-
-    /// A stream as a command of this node left it, and the times of its first and its last event. Nil where it is
-    /// not in memory, or has moved on since: then the log has it.
-    public func left<State: StreamState>(
-        _ type: State.Type, _ stream: UUID, in realm: RealmID, at done: Positions
-    ) -> (state: State, first: Timestamp, last: Timestamp)? {
-        guard done.count > 0, let known = cache.find(stream, in: realm, epoch: done.epoch),
-            known.left == done.last, let state = known.state as? State,
-            let first = known.first, let last = known.latest
-        else { return nil }
-        return (state, first, last)
     }
 
     /// The first outcome is told once a commit behind it got through, as that of any command: a server that was started

@@ -37,10 +37,6 @@ final class StateCache: Sendable {
         let state: any StreamState
         /// The latest time of its events; nil where there are none.
         let latest: Timestamp?
-        /// The time of its first event; nil where there is none.
-        let first: Timestamp?
-        /// The last position of the command of this node that moved it here; 0 where it was read.
-        var left: Int64 = 0
     }
 
     private let entries: Mutex<RecencyCache<Key, Entry>>
@@ -60,24 +56,21 @@ final class StateCache: Sendable {
     }
 
     func store<State: StreamState>(
-        _ versioned: Versioned<State>, first: Timestamp? = nil, latest: Timestamp?,
-        in realm: RealmID,
-        epoch: Int
+        _ versioned: Versioned<State>, latest: Timestamp?, in realm: RealmID, epoch: Int
     ) {
         // Of a realm whose epoch is not known yet nothing is kept.
         guard epoch > 0 else { return }
         let key = Key(realm: realm, stream: versioned.stream)
         let entry = Entry(
-            version: versioned.version, epoch: epoch, state: versioned.state, latest: latest,
-            first: first)
+            version: versioned.version, epoch: epoch, state: versioned.state, latest: latest)
         entries.withLock { $0.store(entry, for: key) }
     }
 
     /// Events were appended to streams at the versions that were read: the states move with them,
     /// so that the next reader need not ask the log.
     func move(
-        by events: [NewEvent], at time: Timestamp, to position: Int64, from reads: [UUID: Int],
-        in realm: RealmID, epoch: Int
+        by events: [NewEvent], at time: Timestamp, from reads: [UUID: Int], in realm: RealmID,
+        epoch: Int
     ) {
         var written: [UUID: [NewEvent]] = [:]
         for event in events { written[event.stream, default: []].append(event) }
@@ -96,8 +89,7 @@ final class StateCache: Sendable {
                 entries.store(
                     Entry(
                         version: entry.version + events.count, epoch: epoch, state: moved,
-                        latest: latest, first: entry.version == 0 ? time : entry.first,
-                        left: position), for: key)
+                        latest: latest), for: key)
             }
         }
     }

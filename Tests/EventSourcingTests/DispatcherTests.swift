@@ -36,36 +36,6 @@ import Values
         #expect(earlier.state.total == 1)
     }
 
-    @Test func `what a command left is in memory until the stream moves on or was only read`()
-        async throws
-    {
-        let log = MemoryLog()
-        let dispatcher = Dispatcher(log: log)
-        func raise(_ number: UInt64, at seconds: Int64) async throws -> Positions {
-            var origin = testOrigin
-            origin.at = testOrigin.at.adding(seconds: seconds)
-            return try await dispatcher.dispatch(
-                RaiseCounter(counter: counter), in: realm, id: id(number), origin: origin
-            ).positions
-        }
-        let first = try await raise(1, at: 1)
-        let second = try await raise(2, at: 2)
-        let left = dispatcher.left(Counter.self, counter, in: realm, at: second)
-        #expect(left?.state.total == 2)
-        #expect(left?.first == testOrigin.at.adding(seconds: 1))
-        #expect(left?.last == testOrigin.at.adding(seconds: 2))
-        #expect(dispatcher.left(Counter.self, counter, in: realm, at: first) == nil)
-        #expect(dispatcher.left(OtherCounter.self, counter, in: realm, at: second) == nil)
-        let elsewhere = Dispatcher(log: log)
-        #expect(elsewhere.left(Counter.self, counter, in: realm, at: second) == nil)
-        // Another node's write makes the next command read the log: what it leaves has it all.
-        try await Self.write(.raised(by: 5), at: 2, to: counter, in: realm, log)
-        let fourth = try await raise(4, at: 4)
-        let whole = dispatcher.left(Counter.self, counter, in: realm, at: fourth)
-        #expect(whole?.state.total == 8)
-        #expect(whole?.first == testOrigin.at.adding(seconds: 1))
-    }
-
     @Test func `the dispatcher returns a rejection and appends nothing`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)

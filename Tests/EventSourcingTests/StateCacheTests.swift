@@ -60,19 +60,17 @@ import Values
         let raised = NewEvent(CounterEvent.raised(by: 2), in: counter)
         let closed = NewEvent(CounterEvent.closed, in: counter)
         cache.move(
-            by: [raised, closed], at: testOrigin.at, to: 9, from: [counter: 3, other: 0],
-            in: realm, epoch: 1)
+            by: [raised, closed], at: testOrigin.at, from: [counter: 3, other: 0], in: realm,
+            epoch: 1)
         let moved = try #require(cache.find(Counter.self, counter, in: realm, epoch: 1))
         #expect(moved.version == 5)
         #expect(moved.state.total == 7 && moved.state.isClosed)
         // Somebody read further meanwhile: that is not moved again.
-        cache.move(
-            by: [raised], at: testOrigin.at, to: 9, from: [counter: 3], in: realm, epoch: 1)
+        cache.move(by: [raised], at: testOrigin.at, from: [counter: 3], in: realm, epoch: 1)
         let same = try #require(cache.find(Counter.self, counter, in: realm, epoch: 1))
         #expect(same.version == 5 && same.state.total == 7)
         // What is behind what was read is not known any more.
-        cache.move(
-            by: [raised], at: testOrigin.at, to: 9, from: [counter: 9], in: realm, epoch: 1)
+        cache.move(by: [raised], at: testOrigin.at, from: [counter: 9], in: realm, epoch: 1)
         #expect(cache.find(Counter.self, counter, in: realm, epoch: 1) == nil)
     }
 
@@ -89,7 +87,7 @@ import Values
     }
 }
 
-struct OtherCounter: StreamState {
+private struct OtherCounter: StreamState {
     mutating func apply(_ event: CounterEvent) {}
 }
 

@@ -52,13 +52,8 @@ extension Call<AdminContext> {
     func state<State: StreamState>(
         _ type: State.Type, of stream: UUID, after done: WriteReceipt
     ) async throws(Problem) -> StreamSnapshot<State> {
-        let realm = done.write.realm
-        if let left = context.commands.left(type, stream, in: realm, at: done.positions) {
-            return StreamSnapshot(
-                state: left.state, createdAt: left.first, changedAt: left.last)
-        }
-        return try await state(
-            type, of: stream, in: realm,
+        try await state(
+            type, of: stream, in: done.write.realm,
             upTo: done.positions.last > 0 ? done.positions.last : .max)
     }
 

@@ -12,11 +12,6 @@ public protocol CommandPort: Sendable {
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin
     ) async throws -> (dispatched: Dispatched, outcome: C.Outcome?)
 
-    /// A stream as a command left it, where that is in memory.
-    func left<State: StreamState>(
-        _ type: State.Type, _ stream: UUID, in realm: RealmID, at done: Positions
-    ) -> (state: State, first: Timestamp, last: Timestamp)?
-
     var events: any EventLog { get }
 }
 
