@@ -37,8 +37,8 @@ final class FindingRun: Sendable {
             do {
                 try await follow()
             } catch LogFailure.fenced {
-                // What was found is of a tail that is lost.
-                continue
+                // What was found is of a tail that is lost. This node may take a moment to know the new epoch.
+                try? await Task.sleep(for: Self.pause)
             } catch {
                 guard !Task.isCancelled else { return }
                 store.lines.warning(
